@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 import secrets
 import stat
 import sys
@@ -13,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from linkwise._messages import hint
 from linkwise.exceptions import LinkwiseError
 
 PARTIAL = ".partial"
@@ -20,10 +23,13 @@ _records: list[dict[str, None]] = []  # files written inside the blocks of `reco
 _LARGE, _USUAL = 2**28, 100  # a file that unpacks to more than 256 MiB and a hundred times its size is not a table
 _NOT_TEXT = (
     (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
+    (b"\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls)", "save it as .xlsx or CSV first."),
     (b"\x80", "looks like a pickle or joblib file, which can run code and is never read", "export the data as CSV."),
     (b"\xff\xfe", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
     (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
 )
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UNUSED_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that Windows-1252 has no character for
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
@@ -56,16 +62,25 @@ def read_text_file(path: str | Path) -> str:
     return decode(read_bytes(path), str(path))
 
 
-def decode(raw: bytes, name: str) -> str:
-    r"""Decode the bytes of a text file, with ``\n`` as line end; name the format of bytes that are not UTF-8 text."""
+def decode(raw: bytes, name: str, encoding: str | None = None, *, guess: bool = False) -> str:
+    r"""Decode the bytes of a text file, with ``\n`` as line end; name the format of bytes that are not text.
+
+    Without ``encoding`` they are UTF-8. With ``guess``, a table in UTF-16 or in Windows-1252, as spreadsheets write
+    them, is read as well, and a warning says so.
+    """
     if raw.startswith(b"\x1f\x8b"):
         raw = _unpacked(raw, name)
     if not raw.strip():
         msg = f"{name} is empty."
         raise LinkwiseError(msg)
-    for magic, what, hint in _NOT_TEXT:
+    if encoding is not None:
+        return _line_ends(_in_encoding(raw, name, encoding))
+    if guess and raw.startswith(_UTF16):
+        _warn(f"{name} is encoded as UTF-16, and was read as such.")
+        return _line_ends(_in_encoding(raw, name, "utf-16"))
+    for magic, what, advice in _NOT_TEXT:
         if raw.startswith(magic):
-            msg = f"{name} {what}.\nHint: {hint}"
+            msg = f"{name} {what}.\nHint: {advice}"
             raise LinkwiseError(msg)
     if b"\x00" in raw:
         msg = f"{name} holds a NUL byte at offset {raw.index(0)}, so it is not a text file."
@@ -73,9 +88,49 @@ def decode(raw: bytes, name: str) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as bad:
-        msg = f"{name} is not UTF-8: byte {raw[bad.start]:#04x} at offset {bad.start}.\nHint: save it as UTF-8."
+        if guess and not _UNUSED_1252 & set(raw):
+            return _line_ends(_western(raw, name))
+        other = hint(command="give --encoding, such as --encoding latin2", python="give encoding=, such as 'latin2'")
+        advice = f"save it as UTF-8, or {other}." if guess else "save it as UTF-8."
+        msg = f"{name} is not UTF-8: byte {raw[bad.start]:#04x} at offset {bad.start}.\nHint: {advice}"
         raise LinkwiseError(msg) from bad
+    return _line_ends(text)
+
+
+def _warn(message: str) -> None:
+    from linkwise._validation import warn_user  # which loads NumPy
+
+    warn_user(message)
+
+
+def _line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _in_encoding(raw: bytes, name: str, encoding: str) -> str:
+    """Decode bytes in an encoding that was given."""
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:  # such as rot13, base64 and zip
+            raise LookupError  # noqa: TRY301
+        return raw.decode(encoding).removeprefix("\ufeff")
+    except (LookupError, ValueError) as bad:
+        if isinstance(bad, UnicodeError):
+            at = getattr(bad, "start", 0)
+            msg = f"{name} is not in {encoding}: the bytes at offset {at} have no meaning there."
+        else:
+            msg = f"there is no encoding {encoding!r}.\nHint: utf-8, cp1252, latin1, latin2, utf-16 and so on."
+        raise LinkwiseError(msg) from bad
+
+
+def _western(raw: bytes, name: str) -> str:
+    """Decode Windows-1252, and warn with the first word that depends on it."""
+    text = raw.decode("cp1252")
+    at = next(i for i, letter in enumerate(text) if letter > "\x7f")
+    before, after = re.search(r"\w*\Z", text[max(at - 20, 0) : at]), re.match(r"\w*", text[at + 1 : at + 21])
+    word = (before[0] if before else "") + text[at] + (after[0] if after else "")
+    other = hint(command="--encoding NAME", python="encoding=")
+    _warn(f"{name} is not UTF-8 and was read as Windows-1252, as in {word!r}; {other} reads another encoding.")
+    return text
 
 
 def visible(path: str | Path) -> str:

@@ -22,9 +22,10 @@ from linkwise.cli._options import (
     read_statements,
     read_table,
     require_rows,
+    says,
     table_options,
 )
-from linkwise.cli._shown_samples import ShownSamples, read_columns, read_key, shortened, wrapped
+from linkwise.cli._shown_samples import ShownSamples, read_key, shortened, wrapped
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 from linkwise.exceptions import LinkwiseError
 
@@ -89,11 +90,14 @@ def ask(
     if os.path.realpath(log) == os.path.realpath(data):
         msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
         raise click.UsageError(msg)
-    table = read_table(data, options)
+    table = read_table(data, options | {"show": show})
     require_rows(clusters, data, table)
-    known = read_statements(constraints, table).constraints if constraints else None
+    known = None
+    if constraints or says(options):
+        known = read_statements(constraints, table, options=options).constraints
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    texts, beside = (read_columns(data, names, options["id_column"]) for names in (options["text"], show))
+    texts = {column: list(table.beside[column]) for column in table.preparation.text}
+    beside = {column: list(cells) for column, cells in table.beside.items() if column not in texts}
     if len(table) > MOST_ROWS:
         rows = _some(len(table), known, seed)
         few = f"{len(table):,} rows: questions are about {len(rows):,} of them. To go on later, give the same -c."

@@ -78,14 +78,15 @@ def _read_inputs(
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
     if data_path is None:
-        for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardize", "impute"):
+        about = ("id_column", "drop", "columns", "text", "categories", "scale", "standardize", "impute")
+        for key in (*about, "together", "apart", "labels"):
             if options[key]:
                 msg = f"--{key.removesuffix('_column')} is about the data, so it needs --data DATA.csv."
                 raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
     agree(files, form)
     table = None if data_path is None else read_table(data_path, options, warn=False)
-    statements = read_statements(files, table, form)
+    statements = read_statements(files, table, form, options)
     n = statements.constraints.n_samples
     fewest = clusters[0] if isinstance(clusters, tuple) else clusters
     if fewest is not None and fewest > n:

@@ -16,6 +16,7 @@ from linkwise.cli._options import (
     Amount,
     Range,
     Whole,
+    column_statements,
     constraints_option,
     explained,
     one_standard_input,
@@ -25,6 +26,7 @@ from linkwise.cli._options import (
     reading_of,
     require_rows,
     require_words,
+    says,
     table_options,
     trust_option,
     weighed,
@@ -136,7 +138,13 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
     show_default=True,
     help="full: many views of the data vote where -k is a number and there are 50 rows or more. quick: one method.",
 )
-@click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Where the results go.  [default: the name of DATA with -clusters at its end]",
+)
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that exist.")
 @quiet_option
@@ -151,7 +159,7 @@ def cluster(
     min_size: int | str,
     trust: tuple[tuple[str, float | str], ...],
     effort: str,
-    output: str,
+    output: str | None,
     title: str | None,
     force: bool,
     quiet: bool,
@@ -159,12 +167,13 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA under the constraints in the FILEs.
 
-    DATA is CSV or TSV with a header, Parquet, Arrow, .npy or .npz; - is standard input. A file of statements has rows
-    kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each other than
-    to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement is hard: it
-    holds in the result, or the command tells why it cannot, whether the tree is cut by -k or by --height. Groups,
-    taxonomies and the answers of `linkwise ask` are read as well. Where some statements may be wrong, --trust doubtful
-    weighs them against the data, the report lists those that the data contradict, and `linkwise doubt` asks about them.
+    DATA is CSV or TSV with a header, .xlsx, Parquet, Arrow, .npy or .npz; - is standard input. A file of statements
+    has rows kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each
+    other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement
+    is hard: it holds in the result, or the command tells why it cannot, whether the tree is cut by -k or by --height.
+    Groups, taxonomies and the answers of `linkwise ask` are read as well. Where some statements may be wrong, --trust
+    doubtful weighs them against the data, the report lists those that the data contradict, and `linkwise doubt` asks
+    about them.
 
     Writes labels.csv, tree.nwk (always one tree), model.lwm (for `linkwise assign`), report.html and, with matplotlib,
     dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
@@ -180,16 +189,19 @@ def cluster(
     name = None if method == "auto" else method_name(method)
     if clusters is None and height is None and name not in WITHOUT_NUMBER:
         clusters = 2
-    if trust and not constraints:
+    said_any = bool(constraints) or says(options)
+    if trust and not said_any:
         msg = "--trust is about statements, so it needs a file of them.\nHint: -c said.csv"
         raise click.UsageError(msg)
     one_standard_input([data, *constraints])
+    output = output or f"{'samples' if data == '-' else visible(Path(data).name.split('.')[0])}-clusters"
     folder = Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     require_rows(clusters, data, table)
     statements, trusted = None, None
-    if constraints:
-        statements, trusted = weighed(read_statements(constraints, table), constraints, trust, "hard")
+    if said_any:
+        known = read_statements(constraints, table, options=options)
+        statements, trusted = weighed(known, [*constraints, *known.files[len(constraints) :]], trust, "hard")
     said = None if statements is None else statements.constraints
     require_words(data, table)
     get_ready_to_draw()
@@ -361,19 +373,20 @@ def _recipe(
     from linkwise.selection import arguments_of
 
     reading = {key: value for key, value in reading_of(options).items() if value}
+    told = column_statements(options)
     arguments = arguments_of(found)
     lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{_listed(reading)})"]
     said = ""
-    if files:
+    if files or told:
         each = f".with_trust({trust!r})" if isinstance(trust, dict) else ""
-        lines.append(f"said = lw.read_knowledge({list(files)!r}, table){each}")
+        lines.append(f"said = lw.read_knowledge({list(files)!r}, table{_listed(told)}){each}")
         said = ", said.constraints"
     if isinstance(trust, (str, float)) and trust != "hard":
         arguments["trust"] = trust
     arguments |= {"effort": effort} if effort != EFFORTS[0] else {}
     lines += [f"found = lw.cluster(table.X{said}{_listed(arguments)})", "found.labels", ""]
     words = [shlex.quote(data)]
-    for key, value in reading.items():
+    for key, value in ({name: one for name, one in reading.items() if name != "keep"} | told).items():
         words += [f"--{key} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
     words += [f"-c {shlex.quote(file)}" for file in files]
     for key, value in arguments.items():
@@ -381,7 +394,7 @@ def _recipe(
     if isinstance(trust, dict):
         words += [
             f"--trust {shlex.quote(f'{file}={p}')}"
-            for file, p in zip(dict.fromkeys(files), trust.values(), strict=True)
+            for file, p in zip(dict.fromkeys(files), trust.values(), strict=False)
         ]
     settings = {key: value for key, value in arguments.items() if key == "metric"} | arguments.get("params", {})
     words += [f"--set {shlex.quote(f'{name}={_typed(value)}')}" for name, value in settings.items()]

@@ -26,7 +26,7 @@ from linkwise.cli._options import (
     trust_option,
     weighed,
 )
-from linkwise.cli._shown_samples import ShownSamples, read_columns, read_key, shortened, wrapped
+from linkwise.cli._shown_samples import ShownSamples, read_key, shortened, wrapped
 from linkwise.cli._statement_verbs import dropped_words, require_statement_file, rest_words, write_rest
 from linkwise.cli._verb import answer, on_screen, speaks_json, verb
 
@@ -92,7 +92,7 @@ def doubt(
         require_statement_file(output, force=force, inputs=[data, *constraints])
     table = read_table(data, options)
     require_rows(clusters, data, table)
-    statements = read_statements(constraints, table)
+    statements = read_statements(constraints, table, options=options)
     require_words(data, table)
     said = statements.constraints
     doubtful, trusted = weighed(statements, constraints, trust, "doubtful")
@@ -124,7 +124,7 @@ def doubt(
     gone = list(range(len(listed)))
     if listed and asks:
         click.echo(on_screen(f"{lines[0].removesuffix(':')}."))
-        texts = read_columns(data, options["text"], options["id_column"])
+        texts = {column: list(table.beside[column]) for column in table.preparation.text}
         gone = _Review(listed, statements, ShownSamples(table, texts)).run()
         lines = []
     dropped = [listed[at].suspect.statement for at in gone]

@@ -149,23 +149,66 @@ _TABLE = (
     click.option(
         "--id", "id_column", metavar="COLUMN", help="Column that names the samples; without it they are 0, 1, ..."
     ),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Leave a column out. This and other options of columns may be repeated, and take lists (a,b) and patterns "
+        "('id_*').",
+    ),
     click.option("--columns", multiple=True, metavar="COLUMN", help="Compare by this column; may be repeated."),
     click.option("--text", multiple=True, metavar="COLUMN", help="A column of text, compared by its words."),
-    click.option("--categories", multiple=True, metavar="COLUMN", help="A column of words with few values."),
-    click.option("--scale", type=click.Choice(("standard", "minmax")), help="Make columns of numbers count alike."),
+    click.option(
+        "--categories",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column of words with few values; auto: all columns of such words that no other option names.",
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(("standard", "minmax", "auto")),
+        help="Make columns of numbers count alike; auto: where one would otherwise decide alone.",
+    ),
     click.option("--standardize", is_flag=True, help="The same as --scale standard."),
     click.option(
         "--impute",
         type=click.Choice(("mean", "median", "most_frequent")),
         help="Fill missing numbers with this value of the column.",
     ),
-    click.option("--decimal", type=click.Choice((".", ",")), help="Decimal mark of numbers in DATA.  [default: .]"),
+    click.option(
+        "--decimal",
+        type=click.Choice((".", ",")),
+        help="Decimal mark of numbers in DATA.  [default: a comma where the numbers leave no doubt, else a point]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the files, such as latin2.  [default: UTF-8; UTF-16 or Windows-1252 where it must be]",
+    ),
     click.option(
         "--missing",
         multiple=True,
         metavar="WORD",
         help="A word for a missing number, beside empty cells, NA, n/a, NaN, null, none and ?; may be repeated.",
+    ),
+    click.option(
+        "--together",
+        multiple=True,
+        metavar="COLUMN",
+        help="Rows with the same value of this column belong together, as of an e-mail address.",
+    ),
+    click.option(
+        "--apart",
+        multiple=True,
+        metavar="COLUMN",
+        help="Rows with the same value of this column are apart, as at most one record per source.",
+    ),
+    click.option(
+        "--labels",
+        multiple=True,
+        metavar="COLUMN",
+        help="Rows with the same value of this column belong together, those with different values are apart; empty "
+        "cells are not known.",
     ),
     click.option(
         "--threads",
@@ -278,6 +321,19 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
     return table
 
 
+_AS_STATEMENTS = ("together", "apart", "labels")
+
+
+def says(options: dict[str, Any]) -> bool:
+    """Whether columns of the data make statements."""
+    return any(options[how] for how in _AS_STATEMENTS)
+
+
+def column_statements(options: dict[str, Any]) -> dict[str, list[str]]:
+    """The columns of the data that make statements, by the argument of `read_knowledge`."""
+    return {how: list(options[how]) for how in _AS_STATEMENTS if options[how]}
+
+
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `read_data` that the options of `table_options` stand for."""
     return {
@@ -290,6 +346,8 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         "impute": options["impute"],
         "decimal": options["decimal"],
         "missing": list(options["missing"]),
+        "encoding": options["encoding"],
+        "keep": list(dict.fromkeys([*options.get("show", ()), *(c for how in _AS_STATEMENTS for c in options[how])])),
     }
 
 
@@ -332,7 +390,7 @@ def _warn_of_spread(table: Table) -> None:
         wide, narrow, times = uneven
         warn_user(
             f"column {table.columns[wide]} spreads {times:.0f} times as far as {table.columns[narrow]} and will decide "
-            "alone; --standardize makes them count alike."
+            "alone; --scale auto makes them count alike."
         )
 
 
@@ -351,13 +409,19 @@ def read_said(
     return read_statements(files, names, form), names
 
 
-def read_statements(files: Sequence[str], ids: Any = None, form: str | None = None) -> Knowledge:
-    """Read files of statements; with --skip-bad, warn of the rows and names that were skipped."""
+def read_statements(
+    files: Sequence[str], ids: Any = None, form: str | None = None, options: dict[str, Any] | None = None
+) -> Knowledge:
+    """Read files of statements, and with ``options`` columns of the data that make statements.
+
+    With --skip-bad, warn of the rows and names that were skipped.
+    """
     from linkwise._validation import warn_user
     from linkwise.io import read_knowledge
 
     passing = bool(click.get_current_context().meta.get("linkwise.skip_bad"))
-    statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
+    columns = {} if options is None else {"encoding": options["encoding"], **column_statements(options)}
+    statements = read_knowledge(list(files), ids, format=form, skip_bad=passing, **columns)  # type: ignore[arg-type]
     if statements.skipped:
         n = len(statements.skipped)
         lines = [f"skipped {many(n, 'row')} or {'name' if n == 1 else 'names'}:"]

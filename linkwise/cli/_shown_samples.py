@@ -90,13 +90,6 @@ def shortened(text: str, longest: int = 24) -> str:
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"
 
 
-def read_columns(data: str, columns: tuple[str, ...], id_column: str | None) -> dict[str, list[str]]:
-    """The text of columns, to be shown."""
-    from linkwise.io import read_labels
-
-    return {column: read_labels(data, column, id=id_column)[1].tolist() for column in columns}
-
-
 def read_key() -> str | None:
     """Wait for one key; None for the end of input or Escape, b for Backspace."""
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import fnmatch
 import re
 import shlex
 import unicodedata
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import and_more, hint, many
+from linkwise._messages import and_more, hint, in_words, many
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._text import NUMBER, read_rows, shown
@@ -79,6 +81,25 @@ class Columns(ABC):
                 )
                 raise LinkwiseError(msg)
         return [at[column] for column in wanted]
+
+    def expand(self, option: str, wanted: Sequence[str]) -> list[str]:
+        """Return the columns that names, patterns such as ``id_*`` and lists such as ``a,b`` stand for, each once."""
+        found: dict[str, None] = {}
+        for one in wanted:
+            parts = [one] if one in self.names or "," not in one else [part.strip() for part in one.split(",")]
+            for part in parts:
+                if part in self.names or not any(mark in part for mark in "*?["):
+                    found |= dict.fromkeys([self.names[self.find(option, [part])[0]]])
+                    continue
+                fitting = [name for name in self.names if fnmatch.fnmatchcase(name, part)]
+                if not fitting:
+                    msg = (
+                        f"{option} {shown(part)} fits no column of {self.name}.\n"
+                        f"Hint: it has {', '.join(self.names[:20])}{', ...' if len(self.names) > 20 else ''}."
+                    )
+                    raise LinkwiseError(msg)
+                found |= dict.fromkeys(fitting)
+        return list(found)
 
     def _refuse_repeats(self) -> None:
         if len(set(self.names)) < len(self.names):
@@ -164,6 +185,27 @@ class DelimitedColumns(Columns):
         """Cells as they stand."""
         return [cell.strip() for cell in self._columns[column]]
 
+    def with_script(self, script: Script) -> DelimitedColumns:
+        """The same cells, with numbers written in another way."""
+        other = copy.copy(self)
+        other._script, other._read = script, {}
+        return other
+
+    def comma_example(self, columns: Sequence[int]) -> str | None:
+        """A number with a decimal comma, where commas must be decimal marks: no number of the columns has a point.
+
+        Cells such as 1,234 alone do not decide, since the comma may divide thousands.
+        """
+        example = None
+        for column in columns:
+            cells, odd = self.words(column), self.numbers(column)[1]
+            if any("." in cell and NUMBER.fullmatch(cell) for cell in cells):
+                return None
+            if odd >= 0 and example is None:
+                sure = (cell for cell in cells if _COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell))
+                example = next(sure, None)
+        return example
+
 
 class FrameColumns(Columns):
     """The columns of a pandas, polars or pyarrow table, seen through narwhals."""
@@ -243,7 +285,6 @@ _FEW = 3  # different odd cells up to which each is named
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-_WRITTEN_OTHERWISE = ("comma", "thousands", "script")  # numbers all the same, so nothing needs to be left out
 
 
 def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *, named: bool) -> NoReturn:
@@ -257,17 +298,19 @@ def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *
     )
     have = f"{many(len(wordy), 'column')} {'has' if len(wordy) == 1 else 'have'}"
     hints = "; ".join(_ways(wordy, named))
+    if len(wordy) > 1:
+        hints += hint(command=f"; `linkwise look {shlex.quote(source.name)}` proposes the whole command", python="")
     msg = f"{source.name}: {have} cells that are not numbers: {listed}{and_more(_SHOWN, len(wordy))}.\nHint: {hints}."
     raise LinkwiseError(msg)
 
 
 def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]:
-    """Return options to type, the likeliest first; leaving columns out comes last."""
+    """Return options to type, the likeliest first; only names and texts may be left out, and that comes last."""
     like: dict[str, list[str]] = {}
     marks: list[str] = []
     examples: dict[str, str] = {}
     for column, _, cells in wordy:
-        kind, odd = _kind(cells)
+        kind, odd = kind_of(cells)
         like.setdefault(kind, []).append(column)
         examples.setdefault(kind, odd[0])
         if kind == "dirty":
@@ -296,14 +339,12 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]
     texts = like.get("texts", []) + (names if named else names[1:])
     if texts or (names and not named):
         ways.append(f"to compare by the words of a text: {_option('text', (texts or names)[:1])}")
-    rest = [column for kind, columns in like.items() if kind not in _WRITTEN_OTHERWISE for column in columns]
-    if not rest:
-        return ways
-    end = "leave a column out" if len(rest) == 1 else "leave columns out"
-    return [*ways, f"{'or ' if ways else ''}{end}: {_option('drop', rest)}"]
+    if texts:
+        ways.append(f"if {in_words(texts[:_SHOWN])} shall not be compared by: {_option('drop', texts)}")
+    return ways
 
 
-def _kind(cells: list[str]) -> tuple[str, list[str]]:
+def kind_of(cells: list[str]) -> tuple[str, list[str]]:
     """Return the likely meaning of a column, and its cells that are not numbers, each once."""
     odd = list(dict.fromkeys(cell for cell in cells if PLAIN.number(cell) is None))
     if all(map(_THOUSANDS.fullmatch, odd)):
@@ -336,4 +377,13 @@ def _option(name: str, columns: list[str]) -> str:
     some = columns[:_SHOWN]
     more = " ..." if len(columns) > _SHOWN else ""
     python = f"{name}={(some[0] if name in ('id', 'text') else some)!r}"
-    return hint(command=" ".join(f"--{name} {shlex.quote(column)}" for column in some) + more, python=python)
+    if name == "categories" and len(columns) > _SHOWN:
+        return hint(command="--categories auto", python="categories='auto'")
+    return hint(command=typed_columns(name, some) + more, python=python)
+
+
+def typed_columns(option: str, columns: Sequence[str]) -> str:
+    """An option for some columns as one types it: a list divided by commas, unless a name has a comma itself."""
+    if any("," in column for column in columns):
+        return " ".join(f"--{option} {shlex.quote(column)}" for column in columns)
+    return f"--{option} {shlex.quote(','.join(columns))}"

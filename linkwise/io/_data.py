@@ -15,8 +15,9 @@ from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._archive import MAGIC, array_of_npy, arrays_of_npz
-from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script
+from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script, kind_of
 from linkwise.io._prepare import Preparation, Table, learn
+from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
 from linkwise.io._text import is_path, read_raw, shown, source_name
 
 _SPARSE_MEMBERS = {"data", "format", "shape"}
@@ -36,6 +37,8 @@ def read_data(
     delimiter: str | None = None,
     decimal: str | None = None,
     missing: Sequence[str] = (),
+    encoding: str | None = None,
+    keep: Sequence[str] = (),
     like: Table | Preparation | None = None,
 ) -> Table:
     r"""Read samples from a file, a data frame or an array, and prepare them for clustering.
@@ -43,30 +46,41 @@ def read_data(
     Parameters
     ----------
     source : str, Path, file, data frame, array or sparse matrix
-        CSV or TSV with a header (comma, semicolon or tab; packed with gzip or not), Parquet, Arrow or Feather, .npy,
-        .npz (of NumPy or SciPy); ``"-"`` for standard input; or a frame of pandas, polars or pyarrow, an array, a
-        sparse matrix.
+        CSV or TSV with a header (comma, semicolon or tab; packed with gzip or not), .xlsx (its first sheet), Parquet,
+        Arrow or Feather, .npy, .npz (of NumPy or SciPy); ``"-"`` for standard input; or a frame of pandas, polars or
+        pyarrow, an array, a sparse matrix.
     id : str, optional
         The column that names the samples; without it they are 0, 1, 2, ..., or what the index of a pandas frame says.
     columns, drop : sequence of str, optional
         The columns of numbers to compare samples by (by default all that are not named by another option, and none
-        beside ``text``), and columns to leave out.
+        beside ``text``), and columns to leave out. These and the next two take patterns, such as ``"id_*"``, and lists,
+        such as ``"a,b"``, as well.
     text : str or sequence of str, optional
         Columns of text: every word is a feature, weighed by how rare it is (TF-IDF), and X is sparse.
-    categories : sequence of str
-        Columns of words with few values: every value is a feature of 0 and 1.
-    scale : {"standard", "minmax"}, optional
-        Give every column of numbers mean 0 and standard deviation 1, or the range from 0 to 1.
+    categories : sequence of str or "auto"
+        Columns of words with few values: every value is a feature of 0 and 1. "auto": all columns of such words that no
+        other option names.
+    scale : {"standard", "minmax", "auto"}, optional
+        Give every column of numbers mean 0 and standard deviation 1, or the range from 0 to 1. "auto": the first, where
+        one column spreads so far that it would decide alone, else none.
     impute : {"mean", "median", "most_frequent"}, optional
-        What stands in for a missing number; by default missing values are refused.
+        What stands in for a missing number; by default missing values are refused. A missing category is then a
+        category of its own.
     delimiter, decimal : str, optional
         Delimiter of the cells of a text, by default found in the first line; decimal mark of its numbers, ``"."`` or
-        ``","``, by default that of ``like``, else a point.
+        ``","``, by default that of ``like``, else a comma where the numbers leave no doubt, with a warning, else a
+        point.
     missing : sequence of str
         Words that count as a missing number, beside empty cells, NA, n/a, NaN, null, none and ?.
+    encoding : str, optional
+        Encoding of a text, such as "latin2"; by default UTF-8, and UTF-16 or Windows-1252 where it must be one of
+        these, with a warning.
+    keep : sequence of str
+        Columns to keep as text in ``Table.beside``, as those of ``text`` are, to be shown or to make statements of;
+        samples are not compared by them.
     like : Table or Preparation, optional
         Prepare the rows as those were: same columns, same scale, same words. Instead of the options above except
-        ``id``, ``delimiter`` and ``decimal``.
+        ``id``, ``delimiter``, ``decimal`` and ``encoding``.
 
     Returns
     -------
@@ -91,7 +105,9 @@ def read_data(
     1 missing value filled with the median of the column.
     Scaled to the range from 0 to 1.
     """
-    columns, drop, categories, missing = _listed(columns=columns, drop=drop, categories=categories, missing=missing)
+    columns, drop, categories, missing, keep = _listed(
+        columns=columns, drop=drop, categories=categories, missing=missing, keep=keep
+    )
     text = (text,) if isinstance(text, str) else _listed(text=text)[0]
     options = (columns, drop, text, categories, scale, impute, missing)
     if like is not None and any(option is not None and len(option) for option in options):
@@ -102,20 +118,39 @@ def read_data(
         raise LinkwiseError(msg)
     made = like.preparation if isinstance(like, Table) else like
     script = _script(decimal, missing, made)
-    found, names = open_columns(source, delimiter, script)
+    found, names = open_columns(source, delimiter, script, encoding)
     if isinstance(found, Columns):
         if made is not None:
-            return _alike(found, made, id, names)
-        return _fresh(found, names, script, id, columns, drop, text, categories, scale, impute)
+            return _alike(found, made, id, names, keep)
+        chosen = _choose(found, id, columns=columns, drop=drop, text=text, categories=categories, keep=keep)
+        if decimal is None and isinstance(found, DelimitedColumns):
+            found, script = _with_commas(found, script, chosen)
+        return _fresh(found, names, script, id, chosen, scale, impute)
     return _sparse(found, names, source_name(source), like, options)
 
 
-def read_names(source: Any, id: str | None = None) -> npt.NDArray[Any]:  # noqa: A002 - as in read_data
+def _with_commas(found: DelimitedColumns, script: Script, chosen: dict[str, list[str]]) -> tuple[Columns, Script]:
+    """Read numbers with decimal commas where they cannot be anything else, and warn."""
+    example = found.comma_example(found.find("the table", chosen["columns"]))
+    if example is None:
+        return found, script
+    other = hint(command="--decimal .", python="decimal='.'")
+    warn_user(f"{found.name}: numbers have decimal commas, as in {example}, and were read so; {other} refuses them.")
+    script = script._replace(decimal=",")
+    return found.with_script(script), script
+
+
+def read_names(
+    source: Any,
+    id: str | None = None,  # noqa: A002 - as in read_data
+    *,
+    encoding: str | None = None,
+) -> npt.NDArray[Any]:
     r"""Read only the names of the samples of a table; its other columns may hold anything.
 
     Parameters
     ----------
-    source, id
+    source, id, encoding
         As for `read_data`.
 
     Returns
@@ -129,7 +164,7 @@ def read_names(source: Any, id: str | None = None) -> npt.NDArray[Any]:  # noqa:
     >>> read_names(io.StringIO("name,color\notter,brown\nseal,grey\n"), id="name").tolist()
     ['otter', 'seal']
     """
-    found, names = open_columns(source, None)
+    found, names = open_columns(source, None, encoding=encoding)
     if not isinstance(found, Columns):
         return np.arange(found.shape[0]) if names is None else names
     return sample_names(found, id, names)
@@ -165,7 +200,9 @@ def _script(decimal: str | None, missing: tuple[str, ...], like: Preparation | N
 # -- opening -----------------------------------------------------------------------------------------------------------
 
 
-def open_columns(source: Any, delimiter: str | None, script: Script = PLAIN) -> tuple[Any, npt.NDArray[Any] | None]:
+def open_columns(
+    source: Any, delimiter: str | None, script: Script = PLAIN, encoding: str | None = None
+) -> tuple[Any, npt.NDArray[Any] | None]:
     """Return columns or a sparse matrix, and the names of the rows if the source has them."""
     name = source_name(source)
     if scipy.sparse.issparse(source):
@@ -173,14 +210,16 @@ def open_columns(source: Any, delimiter: str | None, script: Script = PLAIN) -> 
     if isinstance(source, np.ndarray):
         return ArrayColumns(source, name, script=script), None
     if is_path(source) or hasattr(source, "read"):
-        return _open_bytes(read_raw(source), name, delimiter, script)
+        return _open_bytes(read_raw(source), name, delimiter, script, encoding)
     if isinstance(source, (list, tuple)):
         msg = f"read_data got a {type(source).__name__}, expected a file, a data frame or an array.\n{_ADVICE}"
         raise LinkwiseError(msg)
     return FrameColumns(_frame(source), name, script), _index(source)
 
 
-def _open_bytes(raw: bytes, name: str, delimiter: str | None, script: Script) -> tuple[Any, npt.NDArray[Any] | None]:
+def _open_bytes(
+    raw: bytes, name: str, delimiter: str | None, script: Script, encoding: str | None
+) -> tuple[Any, npt.NDArray[Any] | None]:
     ending = Path(name).suffix.lower()
     if ending in (".pkl", ".pickle", ".joblib"):
         msg = f"{name} is a pickle or joblib file, which can run code and is never read.\n{_ADVICE}"
@@ -191,7 +230,9 @@ def _open_bytes(raw: bytes, name: str, delimiter: str | None, script: Script) ->
         return _of_npz(arrays_of_npz(raw, name), raw, name, script)
     if raw.startswith((b"PAR1", b"ARROW1", b"FEA1")) or ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
         return FrameColumns(_frame(_arrow(raw, name)), name, script), None
-    return DelimitedColumns(decode(raw, name), name, delimiter, script), None
+    if is_spreadsheet(raw):
+        return DelimitedColumns(sheet_text(raw, name, script.decimal), name, ",", script), None
+    return DelimitedColumns(decode(raw, name, encoding, guess=True), name, delimiter, script), None
 
 
 def _of_npz(
@@ -256,45 +297,76 @@ def _index(source: Any) -> npt.NDArray[Any] | None:
 # -- preparing ---------------------------------------------------------------------------------------------------------
 
 
+def _choose(found: Columns, id_column: str | None, **wanted: tuple[str, ...]) -> dict[str, list[str]]:
+    """The columns of each option by name; samples are compared by those that no option names, unless by a text."""
+    if id_column is not None:
+        found.find(hint(command="--id", python="id"), [id_column])
+    automatic = wanted["categories"] == ("auto",) and "auto" not in found.names
+    named = {
+        option: found.expand(hint(command=f"--{option}", python=option), names)
+        for option, names in wanted.items()
+        if option != "categories" or not automatic
+    }
+    taken = {id_column, *(column for columns in named.values() for column in columns)}
+    if automatic:
+        named["categories"] = _wordy(found, [column for column in found.names if column not in taken])
+        taken |= {*named["categories"]}
+    if not named["columns"] and not named["text"]:
+        named["columns"] = [column for column in found.names if column not in taken]
+    if not named["columns"] and not named["text"] and not named["categories"]:
+        msg = f"{found.name} has no columns left, expected at least one feature."
+        raise LinkwiseError(msg)
+    return named
+
+
+def _wordy(found: Columns, columns: list[str]) -> list[str]:
+    """Columns of words with few values."""
+    at = found.find("the table", columns)
+    odd = [(column, found.words(i)) for column, i in zip(columns, at, strict=True) if found.numbers(i)[1] >= 0]
+    return [column for column, cells in odd if kind_of(cells)[0] == "categories"]
+
+
 def _fresh(
     found: Columns,
     names: npt.NDArray[Any] | None,
     script: Script,
     id_column: str | None,
-    columns: tuple[str, ...],
-    drop: tuple[str, ...],
-    texts: tuple[str, ...],
-    categories: tuple[str, ...],
+    chosen: dict[str, list[str]],
     scale: str | None,
     impute: str | None,
 ) -> Table:
-    named = {"id": [] if id_column is None else [id_column], "drop": list(drop), "text": list(texts)}
-    named |= {"categories": list(categories), "columns": list(columns)}
-    for option, wanted in named.items():
-        found.find(hint(command=f"--{option}", python=option), wanted)
-    if not columns:
-        taken = {*named["id"], *drop, *texts, *categories}
-        columns = () if texts else tuple(column for column in found.names if column not in taken)
-    if not columns and not texts and not categories:
-        msg = f"{found.name} has no columns left, expected at least one feature."
-        raise LinkwiseError(msg)
     made = learn(
         found,
         id_column=id_column,
-        columns=columns,
-        categories=categories,
-        text=texts,
+        columns=tuple(chosen["columns"]),
+        categories=tuple(chosen["categories"]),
+        text=tuple(chosen["text"]),
         impute=impute,
         scale=scale,
         script=script,
     )
+    return _table(found, made, id_column, names, chosen["keep"])
+
+
+def _table(
+    found: Columns, made: Preparation, id_column: str | None, names: npt.NDArray[Any] | None, keep: Sequence[str]
+) -> Table:
     X = made.apply(found)
     _warn_of_constants(found, made, X)
     gaps = made.gaps(found)
-    return Table(X, sample_names(found, id_column, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
+    told = _notes(found, made, X, len(gaps))
+    beside = {column: tuple(found.words(i)) for column, i in _positions(found, (*made.text, *keep))}
+    lines = np.array([found.place(row) for row in range(found.n_rows)] if keep else [], dtype=np.intp)
+    return Table(X, sample_names(found, id_column, names), made.features, told, made, gaps, beside, lines)
 
 
-def _alike(found: Columns, made: Preparation, id_column: str | None, names: npt.NDArray[Any] | None) -> Table:
+def _positions(found: Columns, columns: Sequence[str]) -> list[tuple[str, int]]:
+    return list(zip(columns, found.find("the table", columns), strict=True))
+
+
+def _alike(
+    found: Columns, made: Preparation, id_column: str | None, names: npt.NDArray[Any] | None, keep: Sequence[str]
+) -> Table:
     chosen = id_column if id_column is not None else made.id if made.id in found.names else None
     needed = [*made.columns, *(column for column, _ in made.categories), *made.text]
     missing = [column for column in needed if column not in found.names]
@@ -304,9 +376,7 @@ def _alike(found: Columns, made: Preparation, id_column: str | None, names: npt.
             f"{', '.join(missing[:5])}.\nHint: it has {', '.join(found.names[:20])}."
         )
         raise LinkwiseError(msg)
-    X = made.apply(found)
-    gaps = made.gaps(found)
-    return Table(X, sample_names(found, chosen, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
+    return _table(found, made, chosen, names, found.expand(hint(command="--keep", python="keep"), keep))
 
 
 def _sparse(

@@ -13,6 +13,7 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._columns import _MISSING
+from linkwise.io._prepare import Table
 from linkwise.io._text import read_rows, shown
 from linkwise.result import Dendrogram
 from linkwise.sources import Taxonomy
@@ -108,6 +109,25 @@ def read_groups(into: Collector, text: str, keys: list[str]) -> None:
     if into.ids is None:
         for name in samples:
             into.code(name, 0)
+
+
+def read_column(into: Collector, table: Table, column: str, how: str) -> None:
+    """Read a column of the samples' own table as groups that are together or apart, or as labels."""
+    into.open_file(f"column {column}")
+    cells = [(row, cell) for row, cell in enumerate(table.beside[column]) if cell.lower() not in _MISSING]
+    names = [str(name) for name in table.ids.tolist()]
+    if how != "apart":
+        rows = [row for row, _ in cells]
+        lines, groups = table.lines[rows].tolist(), [cell for _, cell in cells]
+        into.add_labels([names[row] for row in rows], groups, lines, column, apart=how == "labels")
+        return
+    members: dict[str, list[int]] = {}
+    for row, cell in cells:
+        members.setdefault(cell, []).append(row)
+    for cell, rows in members.items():
+        if len(rows) > 1:
+            kind = Kind.CANNOT_LINK if len(rows) == 2 else Kind.APART
+            into.append(kind, rows, math.inf, int(table.lines[rows[0]]), f"{column} {cell}")
 
 
 def read_paths(into: Collector, text: str, keys: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,7 @@ from linkwise.constraints import Constraints, Entry, read_ids
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io import _implied_statements as implied
 from linkwise.io._collect_statements import Collector, singular
+from linkwise.io._own_headers import read_own_headers
 from linkwise.io._prepare import Table
 from linkwise.io._statements import (
     header_keys,
@@ -239,8 +240,12 @@ def read_knowledge(
     *,
     format: Literal["statements", "lines", "groups", "paths", "parents", "newick", "json"] | None = None,  # noqa: A002
     skip_bad: bool = False,
+    encoding: str | None = None,
+    together: Sequence[str] = (),
+    apart: Sequence[str] = (),
+    labels: Sequence[str] = (),
 ) -> Knowledge:
-    r"""Read constraints about samples from one file or several.
+    r"""Read constraints about samples from one file or several, and from columns of the samples' own table.
 
     Parameters
     ----------
@@ -256,6 +261,12 @@ def read_knowledge(
     skip_bad : bool, default=False
         Skip rows that cannot be read and samples that are not in the data, and list them in ``skipped``. A group stays
         without them.
+    encoding : str, optional
+        Encoding of the files, as for `read_data`.
+    together, apart, labels : sequence of str
+        Columns that the Table in ``ids`` has kept, as in ``read_data(..., keep=["email"])``. Samples with the same
+        value of ``together`` belong together; those with the same value of ``apart`` are apart, as in "at most one per
+        source"; ``labels`` puts equal values together and different ones apart. An empty cell says nothing.
 
     Returns
     -------
@@ -283,9 +294,15 @@ def read_knowledge(
     for one in sources:
         into.open_file(source_name(one))
         before = into.trimmed
-        _read_one(into, read_text(one), format, one)
+        _read_one(into, read_text(one, encoding), format, one)
         if into.trimmed > before:
             warn_user(f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.")
+    asked = (("together", together), ("apart", apart), ("labels", labels))
+    for column, how in [(column, how) for how, columns in asked for column in columns]:
+        if not isinstance(ids, Table) or column not in ids.beside:
+            msg = f"read_knowledge: {how} names the column {column!r}, expected one that the Table in ids has kept."
+            raise LinkwiseError(msg)
+        implied.read_column(into, ids, column, how)
     made, file, line = into.finish(named=not isinstance(ids, (int, np.integer)))
     if not made and not into.skipped:
         warn_user(f"{', '.join(into.files)}: there are no statements.")
@@ -304,6 +321,8 @@ def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
 def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None:
     _refuse_long_lines(into.name, text)
     ending = Path(into.name.removesuffix(".gz")).suffix.lower() if is_path(source) else ""
+    if form is None and read_own_headers(into, text, _header(text), ending):
+        return
     form = form or _recognize(text, ending)
     if form == "json":
         _read_json(into, text)
@@ -358,7 +377,7 @@ def _recognize(text: str, ending: str) -> str | None:
     if found is not None:
         return found
     begins = first.lower().lstrip('"')
-    if ending in (".csv", ".tsv") and "|" not in first:
+    if ending in (".csv", ".tsv", ".xlsx") and "|" not in first:
         return "statements"  # its reader says what a header looks like
     return "statements" if begins.startswith(("kind|", "type|", "kind ", "type ")) else "lines"
 

@@ -68,7 +68,7 @@ class Preparation:
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the columns of X."""
-        chosen = tuple(f"{column}={value}" for column, values in self.categories for value in values)
+        chosen = tuple(f"{column}={value or 'missing'}" for column, values in self.categories for value in values)
         return self.columns + chosen + self.words
 
     def apply(self, source: Columns) -> Any:
@@ -130,7 +130,7 @@ def learn(
     script: Script,
 ) -> Preparation:
     """Choose the values of a `Preparation` from the given rows."""
-    for option, value, allowed in (("impute", impute, IMPUTE), ("scale", scale, SCALE)):
+    for option, value, allowed in (("impute", impute, IMPUTE), ("scale", scale, (*SCALE, "auto"))):
         if value is not None and value not in allowed:
             msg = f"read_data: {option} is {value!r}, expected {', '.join(map(repr, allowed))} or None."
             raise LinkwiseError(msg)
@@ -140,13 +140,17 @@ def learn(
         refuse_gaps(source, columns, gaps)
     fill = _fill(source, X, gaps, columns, impute)
     X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
+    if scale == "auto":
+        from linkwise.selection import uneven_features  # loads all methods
+
+        scale = "standard" if uneven_features(X) is not None else None
     shift, factor = np.zeros(len(columns)), np.ones(len(columns))
     if scale == "standard":
         shift, factor = X.mean(axis=0), X.std(axis=0)
     elif scale == "minmax":
         shift, factor = X.min(axis=0), np.ptp(X, axis=0)
     factor = np.where(factor > 0, factor, 1.0)
-    values = tuple((column, _values(source, column)) for column in categories)
+    values = tuple((column, _values(source, column, gaps=impute is not None)) for column in categories)
     words, idf = _weigh(source, text) if text else ((), _NONE.copy())
     return Preparation(id_column, columns, values, text, impute, scale, fill, shift, factor, words, idf, *script)
 
@@ -204,12 +208,14 @@ def _fill(source: Columns, X: FloatArray, gaps: BoolArray, columns: tuple[str, .
     return np.array(found)
 
 
-def _values(source: Columns, column: str) -> tuple[str, ...]:
+def _values(source: Columns, column: str, *, gaps: bool) -> tuple[str, ...]:
+    """The values of a column; with ``gaps`` a missing one is a value of its own."""
     words = source.words(source.find("categories", [column])[0])
-    if "" in words:
+    if "" in words and not gaps:
+        how = hint(command="--impute median", python="impute='median'")
         msg = (
             f"{source.where(words.index(''))}: {column} is missing, as in {many(words.count(''), 'row')}.\n"
-            'Hint: write a separate value there, such as "unknown".'
+            f'Hint: {how} makes "missing" a value of its own; or write one there, such as "unknown".'
         )
         raise LinkwiseError(msg)
     found = sorted(set(words))
@@ -262,6 +268,10 @@ class Table:
         How the features were made, to treat new rows alike: ``read_data(new, like=table)``.
     missing : ndarray of shape (n_missing, 2)
         Row and feature of every number that was missing and filled in; in `values` they are NaN.
+    beside : mapping of str to tuple of str
+        Columns of text, and those that were kept, as they stand.
+    lines : ndarray of shape (n_samples,) or (0,)
+        The line or row of every sample in the source, where columns were kept.
 
     Examples
     --------
@@ -278,6 +288,14 @@ class Table:
     notes: tuple[str, ...] = ()
     preparation: Preparation = field(default_factory=Preparation)
     missing: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    beside: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each sample: that of all columns of text one after the other; empty without such columns."""
+        columns = [self.beside[column] for column in self.preparation.text if column in self.beside]
+        return tuple(" ".join(parts) for parts in zip(*columns, strict=True))
 
     @property
     def values(self) -> Any:

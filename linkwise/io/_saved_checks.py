@@ -127,6 +127,9 @@ def _check_table(made: Any) -> None:
     _require(is_array(gaps, "i", None, 2), "missing values are not listed by row and column")
     ends = (n, len(made.preparation.columns))
     _require(((gaps >= 0) & (gaps < ends)).all(), "a missing value is outside the table")
+    for cells in made.beside.values():
+        _require(len(cells) == n and _are_texts(cells), "a column beside the table is not one text per sample")
+    _require(is_array(made.lines, "i", None) and len(made.lines) in (0, n), "lines are not one number per sample")
 
 
 def _check_preparation(made: Any) -> None:

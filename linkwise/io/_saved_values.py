@@ -39,7 +39,7 @@ RECORDS: dict[str, Any] = {
 }
 _DEEPEST = 40
 # fields that older files lack; their defaults say what was the case then
-_LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing"}, "Certificate": {"remarks"}}
+_LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing", "beside", "lines"}, "Certificate": {"remarks"}}
 
 
 def engine(name: Any) -> type[ConstrainedEstimator] | None:

@@ -52,9 +52,12 @@ def read_raw(source: Any) -> bytes:
     return content.encode("utf-8", errors="surrogatepass") if isinstance(content, str) else bytes(content)
 
 
-def read_text(source: Any) -> str:
-    """Read a whole UTF-8 text, with line ends made one."""
-    return decode(read_raw(source), source_name(source))
+def read_text(source: Any, encoding: str | None = None) -> str:
+    """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV."""
+    from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
+
+    raw, name = read_raw(source), source_name(source)
+    return sheet_text(raw, name) if is_spreadsheet(raw) else decode(raw, name, encoding, guess=True)
 
 
 def delimiter_of(text: str) -> str:

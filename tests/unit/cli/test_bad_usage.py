@@ -52,7 +52,7 @@ BYTES = {
     "book.xlsx": b"PK\x03\x04rest",
     "thing.pkl": b"\x80\x04rest",
     "binary.csv": b"x,y\n1,\x00\n",
-    "latin.csv": b"n\xe4me,x\n1,2\n",
+    "latin.csv": b"n\x81me,x\n1,2\n",
 }
 NAMED = ["--id", "name"]
 OUT = ["-o", "out"]
@@ -128,7 +128,7 @@ TABLE = [
     ("L23", ["cluster", "binary.csv", *OUT], 1, "NUL byte at offset"),
     ("L24", ["cluster", "book.xlsx", *OUT], 1, "spreadsheet or zip archive"),
     ("L25", ["cluster", "thing.pkl", *OUT], 1, "never read"),
-    ("encoding", ["cluster", "latin.csv", *OUT], 1, "is not UTF-8: byte 0xe4 at offset 1"),
+    ("encoding", ["cluster", "latin.csv", *OUT], 1, "is not UTF-8: byte 0x81 at offset 1"),
     ("L26", ["cluster", "wordy.csv", *OUT], 1, "Hint: if name names the samples: --id name"),
     ("L27", ["cluster", "gaps.csv", *OUT], 1, "2 values are missing"),
     ("L27 hint", ["cluster", "gaps.csv", *OUT], 1, "--impute median"),

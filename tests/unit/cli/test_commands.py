@@ -204,7 +204,7 @@ def test_a_contradiction_exits_3_and_names_lines(here, capsys):
     [
         ([], 2, "Usage:"),
         (["clutser"], 2, "did you mean `linkwise cluster`"),
-        (["cluster", "data.csv"], 2, "Missing option '-o'"),
+        (["cluster", "data.csv", "-o"], 2, "Option '-o' requires an argument"),
         (["cluster", "data.csv", "-k", "0", "-o", "out"], 2, "expected a number of clusters (1 or more) or auto"),
         (["cluster", "data.csv", "-k", "x", "-o", "out"], 2, "'x', expected a number of clusters (1 or more) or auto"),
         (["cluster", "data.csv", "--linkage", "wards", "-o", "out"], 2, "'wards' is not one of"),
@@ -468,3 +468,15 @@ def test_check_counts_samples_in_groups_and_leaves_out_what_is_not_known(here, c
     assert "result=" not in told
     assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["utility"]["verdict"] is None
+
+
+def test_columns_of_the_data_are_statements_and_results_have_a_folder_of_their_own(here):
+    rows = [("a", "m1", "s1", 1), ("b", "m1", "s2", 9), ("c", "", "s1", 1), ("d", "m2", "s2", 9)]
+    (here / "people.csv").write_text("name,mail,source,x\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    told = ["--together", "mail", "--apart", "source"]
+    assert main(["cluster", "people.csv", "--id", "name", *told, "-k", "2", "--quiet"]) == 0
+    lines = (here / "people-clusters" / "labels.csv").read_text().splitlines()[1:]
+    labels = dict(line.split(",")[:2] for line in lines)
+    assert labels["a"] == labels["b"]
+    assert labels["a"] != labels["c"]
+    assert labels["b"] != labels["d"]

@@ -53,6 +53,7 @@ FILES = {
     "half.jsonl": '{"kind": "must_link", "a": "otter"',
     "answers.jsonl": '{"format": "linkwise.dialogue/1", "n_samples": 99}\n',
     "model.lwm": "no model",
+    "both-marks.csv": "n;x;y\na;31,1;2.5\nb;3,25;4\n",
     "comma.csv": "n;x;y\na;31,1;2\nb;3,25;4\n",
     "thousand.csv": 'n,x\na,"1,000"\nb,"12,500"\n',
     "wide-digits.csv": "n,x\na,１２\nb,3\n",
@@ -175,12 +176,12 @@ def test_a_score_without_free_pairs_names_what_the_command_prints(here, capsys):
 @pytest.mark.parametrize(
     ("file", "hint"),
     [
-        ("comma.csv", "these look like decimal commas: `--decimal ,`."),
+        ("both-marks.csv", "these look like decimal commas: `--decimal ,`."),
         ("thousand.csv", "write '1,000' without commas (1000); if the comma is the decimal mark: `--decimal ,`."),
         ("wide-digits.csv", "write '１２' in plain digits: 12."),
-        ("infinite.csv", "to count it as missing: --missing inf --impute median; or leave a column out: --drop x."),
-        ("dirty.csv", "count it as missing: --missing 't 132' --impute median; or leave a column out: --drop AM."),
-        ("wordy.csv", "if the words are categories: --categories sex; or leave a column out: --drop sex."),
+        ("infinite.csv", "to count it as missing: --missing inf --impute median."),
+        ("dirty.csv", "count it as missing: --missing 't 132' --impute median."),
+        ("wordy.csv", "if the words are categories: --categories sex."),
     ],
 )
 def test_hints_fit_what_stands_in_the_cells_and_never_name_a_second_id(here, capsys, file, hint):
@@ -205,10 +206,10 @@ def test_the_hints_work(here, capsys):
 
 
 def test_own_headers_are_recognized_as_groups(here, capsys):
-    assert main(["check", "own.csv"]) == 1
-    said = capsys.readouterr().err
-    assert "did you mean sample,group? Rename the header, or give --format groups" in said
-    assert "divide columns" not in said
+    assert main(["check", "own.csv"]) == 0
+    said = capsys.readouterr()
+    assert "1 statement about 3 samples can hold" in said.out
+    assert "own.csv: samples of the same gruppe are together" in said.err
 
 
 # -- interruptions -----------------------------------------------------------------------------------------------------

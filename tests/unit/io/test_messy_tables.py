@@ -1,0 +1,115 @@
+"""Tables as people have them: other encodings, decimal commas, sheets, wildcards, words, and columns as statements."""
+
+from __future__ import annotations
+
+import io
+
+import openpyxl
+import pytest
+
+from linkwise import read_data, read_knowledge
+from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(content, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return put
+
+
+def sheet(*rows, more=()):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for title in more:
+        book.create_sheet(title)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_windows_encoding_is_read_and_the_warning_shows_a_word(write):
+    path = write("name,x\nBärlauch,1\nMöhre,2\n".encode("cp1252"))
+    with pytest.warns(LinkwiseWarning, match="was read as Windows-1252, as in 'Bärlauch'"):
+        assert read_data(path, id="name").ids.tolist() == ["Bärlauch", "Möhre"]
+    assert read_data(path, id="name", encoding="cp1252").ids.tolist() == ["Bärlauch", "Möhre"]
+    with pytest.raises(LinkwiseError, match="there is no encoding 'klingon'"):
+        read_data(path, id="name", encoding="klingon")
+    with pytest.raises(LinkwiseError, match="there is no encoding 'zip'"):
+        read_data(path, id="name", encoding="zip")
+
+
+def test_utf_16_is_read_with_a_warning(write):
+    with pytest.warns(LinkwiseWarning, match="is encoded as UTF-16"):
+        assert read_data(write("a,b\n1,2\n3,4\n".encode("utf-16"))).X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_decimal_commas_are_read_where_they_can_be_nothing_else(write):
+    with pytest.warns(LinkwiseWarning, match="numbers have decimal commas, as in 31,1"):
+        assert read_data(write("n;x\na;31,1\nb;2\n"), id="n").X.tolist() == [[31.1], [2.0]]
+    with pytest.raises(LinkwiseError, match="without commas"):
+        read_data(write("n;x\na;1,000\nb;2\n"), id="n")  # a thousand, or one
+    with pytest.raises(LinkwiseError, match=r"are not numbers: x \(line 2: '31,1'\)"):
+        read_data(write("n;x\na;31,1\nb;2.5\n"), id="n")
+    with pytest.raises(LinkwiseError, match="are not numbers"):
+        read_data(write("n;x\na;31,1\nb;2\n"), id="n", decimal=".")
+
+
+def test_the_first_sheet_of_a_workbook_is_a_table(write):
+    path = write(sheet(["name", "x", "wet"], ["otter", 1.5, True], ["mink", 2, False]), "book.xlsx")
+    table = read_data(path, id="name")
+    assert table.ids.tolist() == ["otter", "mink"]
+    assert table.X.tolist() == [[1.5, 1.0], [2.0, 0.0]]
+    several = write(sheet(["x"], [1], [2], more=["notes"]), "two.xlsx")
+    with pytest.warns(LinkwiseWarning, match="only the first sheet, 'Sheet', was read, not 'notes'"):
+        assert read_data(several).X.tolist() == [[1.0], [2.0]]
+    with pytest.raises(LinkwiseError, match="is empty"):
+        read_data(write(sheet(), "none.xlsx"))
+
+
+def test_options_take_wildcards_and_lists(write):
+    path = write("id_a,id_b,x,y\n1,2,3,4\n5,6,7,8\n")
+    assert read_data(path, drop=["id_*"]).X.tolist() == [[3, 4], [7, 8]]
+    assert read_data(path, drop=["id_a,id_b"]).X.tolist() == [[3, 4], [7, 8]]
+    with pytest.raises(LinkwiseError, match=r"z\*"):
+        read_data(path, drop=["z*"])
+
+
+def test_columns_of_few_words_are_categories_where_asked(write):
+    path = write("name,sex,x\n" + "".join(f"s{i},{'mf'[i % 2]},{i}\n" for i in range(8)))
+    table = read_data(path, id="name", categories="auto")
+    assert len(table.columns) == 3
+    assert table.X[0].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_columns_are_scaled_where_one_would_decide_alone(write):
+    even, odd = write("a,b\n1,2\n2,1\n3,3\n", "even.csv"), write("a,b\n1,2000\n2,1000\n3,9000\n", "odd.csv")
+    assert read_data(even, scale="auto").X.tolist() == [[1, 2], [2, 1], [3, 3]]
+    assert read_data(odd, scale="auto").X.std(axis=0).tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_columns_of_the_data_are_statements(write):
+    path = write("name,mail,source,x\na,m1,s1,1\nb,m1,s2,2\nc,,s1,3\nd,m2,s2,4\n")
+    table = read_data(path, id="name", keep=["mail", "source"])
+    said = read_knowledge([], table, together=["mail"], apart=["source"]).constraints
+    assert [said.describe(i) for i in range(said.n_statements)] == [
+        "#0 must_link(a, b)",
+        "#1 cannot_link(a, c)",
+        "#2 cannot_link(b, d)",
+    ]
+    with pytest.raises(LinkwiseError, match="expected one that the Table in ids has kept"):
+        read_knowledge([], table, together=["x"])
+
+
+def test_pairs_with_a_verdict_under_headers_of_their_own(write):
+    data = read_data(write("name,x\na,1\nb,2\nc,3\n"), id="name")
+    path = write("species1;species2;same\na;b;yes\nb;c;no\na;c;unknown\n", "said.csv")
+    with pytest.warns(LinkwiseWarning, match="read as pairs of species1 and species2"):
+        said = read_knowledge(path, data).constraints
+    assert [said.describe(i) for i in range(said.n_statements)] == ["#0 must_link(a, b)", "#1 cannot_link(b, c)"]
+    with pytest.raises(ConstraintError, match="but not whether they belong together"):
+        read_knowledge(write("one;other\na;b\nb;c\n", "two.csv"), data)
