@@ -24,8 +24,8 @@ from linkwise.exceptions import InfeasibleConstraintsError, ScaleError, Violatio
 from linkwise.problem import check
 from linkwise.scale._block_certificate import BlockCertificate, certify_blocks
 from linkwise.scale._block_tasks import Shared, digest_of, write
-from linkwise.scale._row_blocks import Source, open_source
 from linkwise.scale._kmeans import State, fetch_all, one_pass, resolve, sample_size, share_centers, start_centers
+from linkwise.scale._row_blocks import Source, open_source
 from linkwise.scale._runner import MIB, DaskRunner, LocalRunner
 from linkwise.scale._statement_files import Statements, gather_statements
 
