@@ -63,6 +63,7 @@ from linkwise import (
     problem as problem,
     report as report,
     result as result,
+    scale as scale,
     selection as selection,
     sources as sources,
 )

@@ -12,6 +12,7 @@
         ├── DeadEndError                 merging ended before the requested cut    .dendrogram  .k_min
         ├── ViolationError               a result failed the independent check     .certificate
         ├── MemoryLimitError             an allocation that cannot fit             .needed  .available
+        ├── ScaleError                   files or workers that a run over blocks cannot use  .block  .worker
         ├── DatasetNotFoundError         a data set that is not on this machine    .name  .ways
         └── DamagedDatasetError          a damaged data file                       .path
 
@@ -112,6 +113,21 @@ class MemoryLimitError(LinkwiseError, MemoryError):
         super().__init__(message)
         self.needed = needed
         self.available = available
+
+
+class ScaleError(LinkwiseError):
+    """A run over blocks of rows met a file, a block or a worker that it cannot use.
+
+    ``block`` is the number of the block and ``worker`` the address of the worker, where one is at fault.
+    """
+
+    def __init__(self, message: str, block: int | None = None, worker: str = "") -> None:
+        super().__init__(message)
+        self.block = block
+        self.worker = worker
+
+    def __reduce__(self) -> tuple[type[ScaleError], tuple[str, int | None, str]]:
+        return type(self), (str(self), self.block, self.worker)
 
 
 class DatasetNotFoundError(LinkwiseError, LookupError):

@@ -31,6 +31,7 @@ from linkwise.cli._options import (
     trust_option,
     weighed,
 )
+from linkwise.cli._scaled_cluster import NAMES as BLOCK_OPTIONS, block_options, cluster_blocks, wants_blocks
 from linkwise.cli._verb import answer, speaks_json, verb
 from linkwise.selection import EFFORTS, LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
 
@@ -147,6 +148,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 )
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that exist.")
+@block_options
 @quiet_option
 def cluster(
     data: str,
@@ -179,6 +181,14 @@ def cluster(
     dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
     samples in the plane, instead of the tree and its picture. `linkwise.cluster` in Python gives the same clusters.
     """
+    blocks = {option: options.pop(option) for option in BLOCK_OPTIONS}
+    if wants_blocks(blocks):
+        others = {"--height": height, "--linkage": linkage, "--method": method != "auto", "--set": settings}
+        others |= {"--trust": trust, "--title": title}
+        others |= {f"--{key}": options[key] for key in options if key not in ("id_column", "columns")}
+        given = {"others": others, "quiet": quiet, "force": force, **options}
+        cluster_blocks(data, constraints, clusters, output, blocks, given)
+        return
     from linkwise.cli._drawing import get_ready_to_draw, telling_memory, working
     from linkwise.io import Folder
     from linkwise.selection import cluster as find_clusters, fit_without_constraints

@@ -16,7 +16,7 @@ def promised() -> dict[str, tuple[int, ...]]:
     """The lower bounds of what a user installs, or hands over."""
     extras = PROJECT["optional-dependencies"]
     frames = [text for text in extras["test"] if text.partition(">=")[0] in FRAMES]
-    wanted = [*PROJECT["dependencies"], *extras["plot"], *extras["io"], *extras["exact"], *frames]
+    wanted = [*PROJECT["dependencies"], *extras["plot"], *extras["io"], *extras["exact"], *extras["scale"], *frames]
     return {name: numbers(version) for name, _, version in (text.partition(">=") for text in wanted)}
 
 

@@ -41,7 +41,13 @@ def test_importing_loads_nothing_heavy():
     code = "import sys; before = set(sys.modules); import linkwise; print(*(set(sys.modules) - before))"
     loaded = set(run(code).split())
     assert not {"numba", "sklearn", "matplotlib", "scipy", "click", "rich", "pandas", "numpy"} & loaded
+    assert not {"dask", "distributed", "pyarrow"} & loaded
     assert len(loaded) < 40  # scikit-learn's clustering loads more than a thousand modules
+
+
+def test_runs_over_blocks_load_dask_only_when_it_is_used():
+    loaded = set(run("import sys; from linkwise.scale import cluster; print(*sys.modules)").split())
+    assert not {"dask", "distributed", "pyarrow", "pandas"} & loaded
 
 
 def test_files_are_read_without_loading_any_method():

@@ -39,7 +39,7 @@ ORDER = [
     "engines.graph engines.metric",
     "engines.consensus",
     "metrics datasets plots",
-    "selection active report",
+    "selection active report scale",
     "io",
     "cli",
     "__main__",

@@ -1,0 +1,143 @@
+"""Runs over blocks of Parquet files on Dask workers, with a million statements and workers that are killed.
+
+    python -m benchmarks.many_machines FOLDER --rows 10000000 --statements 1000000 --workers 2 --limit 700MiB --kill 2
+    python -m benchmarks.many_machines FOLDER --rows 1000000 --peers      # cost beside scikit-learn's KMeans
+
+Prints one JSON object: CPU seconds of driver and workers for each row and pass, the driver's memory, and what holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.engines import progress
+from linkwise.scale import cluster
+from linkwise.scale._runner import local_workers
+
+
+def make(folder: Path, rows: int, statements: int, d: int, k: int, block: int) -> tuple[Path, Path]:
+    """Write files of overlapping blobs, and pairs of which half are must-links, both from the planted clusters."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data, said = folder / f"data-{rows}", folder / f"said-{rows}-{statements}.parquet"
+    if data.exists() and said.exists():
+        return data, said
+    rng = np.random.default_rng(0)
+    centers = rng.normal(0, 1.5, (k, d))
+    y = rng.integers(0, k, rows).astype(np.int8)
+    if not data.exists():
+        data.mkdir(parents=True)
+        for part, low in enumerate(range(0, rows, 4 * block)):
+            mine = y[low : low + 4 * block]
+            X = centers[mine].astype(np.float32) + rng.standard_normal((len(mine), d), dtype=np.float32)
+            table = pa.table({f"x{f}": X[:, f] for f in range(d)})
+            path = data / f"{part:04d}.parquet"
+            pq.write_table(table, path, row_group_size=block, compression="NONE", use_dictionary=False)
+    a, b = rng.integers(0, rows, (2, 12 * statements))
+    same = y[a] == y[b]
+    pairs = [np.flatnonzero((same == kind) & (a != b))[: statements // 2] for kind in (True, False)]
+    at = np.concatenate(pairs)
+    words = ["must_link"] * len(pairs[0]) + ["cannot_link"] * len(pairs[1])
+    pq.write_table(pa.table({"kind": words, "a": a[at], "b": b[at]}), said)
+    return data, said
+
+
+def cpu_of_process() -> float:
+    return time.process_time()
+
+
+def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    data, said = make(folder, asked.rows, asked.statements, asked.features, asked.clusters, asked.block)
+    out = folder / f"out-{asked.rows}-{asked.workers}-{asked.kill}"
+    rng = np.random.default_rng(asked.seed)
+    blocks = -(-asked.rows // asked.block)
+    killed: list[int] = []
+    options = {"block_rows": asked.block, "out": out, "force": True, "max_passes": asked.passes}
+    began = cpu_of_process()
+    if not asked.workers:
+        found = cluster(data, said, asked.clusters, **options)
+        workers_cpu = 0.0
+    else:
+        with local_workers(asked.workers, asked.limit) as client:
+            few = np.random.default_rng(0).normal(size=(4_000, asked.features))  # loads libraries and compiled code
+            cluster(few, None, 2, client=client, block_rows=500, out=folder / "out-few", force=True)
+            before = sum(client.run(cpu_of_process).values())
+            kills = {int(turn * blocks + 1 + rng.integers(blocks - 2)) for turn in range(asked.kill)}
+
+            def kill(done: int, _: int) -> None:
+                if done in kills:
+                    kills.discard(done)
+                    victim = sorted(client.run(os.getpid).values())[int(rng.integers(asked.workers))]
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(done)
+
+            with progress(kill):
+                found = cluster(data, said, asked.clusters, client=client, **options)
+            workers_cpu = sum(client.run(cpu_of_process).values()) - before  # without those that were killed
+    driver_cpu = cpu_of_process() - began
+    passes = found.n_passes + 2
+    return {
+        "rows": asked.rows,
+        "blocks": blocks,
+        "passes": passes,
+        "certificate": str(found.certificate),
+        "ok": found.certificate.ok,
+        "labels": found.certificate.labels[:16],
+        "cost": found.cost,
+        "killed_after_blocks": killed,
+        "driver_cpu_s": round(driver_cpu, 1),
+        "workers_cpu_s": round(workers_cpu, 1),
+        "workers_cpu_us_per_row_and_pass": round(1e6 * workers_cpu / asked.rows / passes, 3),
+        "driver_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "plan_driver_mib": found.plan.driver_bytes // 2**20,
+    }
+
+
+def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """Cost without statements beside scikit-learn's KMeans with one start, for some seeds, and CPU time of both."""
+    import pyarrow.parquet as pq
+    from sklearn.cluster import KMeans
+
+    data, _ = make(folder, asked.rows, 10, asked.features, asked.clusters, asked.block)
+    X = np.column_stack([column.to_numpy() for column in pq.read_table(data).columns])
+    ratios, ours, theirs = [], 0.0, 0.0
+    for seed in range(asked.seeds):
+        began = time.process_time()
+        out = folder / "out-peers"
+        found = cluster(data, None, asked.clusters, block_rows=asked.block, out=out, force=True, random_state=seed)
+        middle = time.process_time()
+        model = KMeans(asked.clusters, n_init=1, random_state=seed).fit(X)
+        ours, theirs = ours + middle - began, theirs + time.process_time() - middle
+        ratios.append(found.cost / model.inertia_)
+    return {
+        "rows": asked.rows,
+        "cost_ratios": [round(r, 4) for r in ratios],
+        "worst": max(ratios),
+        "cpu_ratio": ours / theirs,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    numbers = {"rows": 1_000_000, "statements": 100_000, "features": 16, "clusters": 20, "block": 262_144}
+    numbers |= {"workers": 2, "kill": 0, "passes": 5, "seed": 0, "seeds": 10}
+    for name, value in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--limit", default="700MiB")
+    parser.add_argument("--peers", action="store_true")
+    asked = parser.parse_args()
+    print(json.dumps((peers if asked.peers else run)(asked.folder, asked), indent=2))
+
+
+if __name__ == "__main__":
+    main()

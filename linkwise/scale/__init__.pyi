@@ -1,0 +1,15 @@
+from linkwise.scale._block_certificate import (
+    BlockCertificate as BlockCertificate,
+)
+from linkwise.scale._scale_cluster import (
+    ScaleClustering as ScaleClustering,
+    ScalePlan as ScalePlan,
+    cluster as cluster,
+)
+
+"""For other packages of linkwise."""
+
+from linkwise.scale._runner import (
+    local_workers as local_workers,
+    remote_workers as remote_workers,
+)

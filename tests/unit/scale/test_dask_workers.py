@@ -1,0 +1,142 @@
+"""The same on Dask workers that are killed, stopped or fed blocks that end them: same bytes, or an error with names."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from linkwise.engines import progress
+from linkwise.exceptions import ScaleError
+from linkwise.scale import cluster
+from linkwise.scale._runner import local_workers
+from tests.profile import FULL
+from tests.unit.scale.test_blocks import contents, write_files, write_statements
+
+N, K, BLOCK = (2_000_000, 20, 100_000) if FULL else (200_000, 6, 20_000)
+BLOCKS = N // BLOCK
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_workers(2, "1GiB") as found:
+        yield found
+
+
+def pids(client) -> list[int]:
+    return [pid for _, pid in sorted(client.run(os.getpid).items())]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, K, N)
+    X = (rng.normal(0, 2, (K, 4))[y] + rng.normal(size=(N, 4))).astype(np.float32)
+    pairs = rng.permutation(N)[: N // 20].reshape(-1, 2)
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    data = write_files(folder / "data", X, [N // 3], BLOCK)
+    return data, write_statements(folder / "said.parquet", pairs[same], pairs[~same])
+
+
+@pytest.fixture(scope="module")
+def here(files, tmp_path_factory):
+    """The result without Dask, and the number of finished blocks at its end."""
+    calls = []
+    out = tmp_path_factory.mktemp("here") / "out"
+    with progress(lambda done, total: calls.append(done)):
+        found = cluster(*files, K, block_rows=BLOCK, out=out, max_passes=3)
+    assert found.certificate.ok
+    return found, len(calls)
+
+
+@pytest.mark.parametrize("seed", range(6 if FULL else 1))
+def test_workers_that_are_killed_change_no_byte(client, files, here, tmp_path, seed):
+    """One dies while rows are fetched, one in a step, one while labels are written."""
+    whole, end = here
+    rng = np.random.default_rng(seed)
+    low = [0, BLOCKS, end - BLOCKS]
+    kills = {int(start + 1 + rng.integers(BLOCKS - 3)): int(rng.integers(2)) for start in low}
+    done_kills = []
+
+    def kill(done, total):
+        if done in kills:
+            alive = pids(client)
+            os.kill(alive[kills[done] % len(alive)], signal.SIGKILL)
+            done_kills.append(done)
+
+    with progress(kill):
+        found = cluster(*files, K, client=client, block_rows=BLOCK, out=tmp_path / "out", max_passes=3)
+    assert len(done_kills) == len(kills) == 3
+    assert found.certificate == whole.certificate
+    assert found.centers.tobytes() == whole.centers.tobytes()
+    assert contents(found.folder) == contents(whole.folder)
+
+
+def test_one_worker_gives_the_same_bytes(files, here, tmp_path):
+    with local_workers(1, "1GiB") as alone:
+        found = cluster(*files, K, client=alone, block_rows=BLOCK, out=tmp_path / "out", max_passes=3)
+    assert contents(found.folder) == contents(here[0].folder)
+
+
+def end_the_worker(rows):
+    if rows.shape[0] and rows[0, 0] == 3.0:
+        os._exit(7)
+    return rows
+
+
+def test_a_block_that_ends_workers_is_named(client, tmp_path):
+    import dask.array as da
+
+    X = da.from_array(np.repeat(np.arange(6.0), 50).reshape(-1, 1), chunks=(50, 1))
+    bad = X.map_blocks(end_the_worker, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ScaleError, match=r"block 3 \(chunk 3 of the array rows 0 to 49\) ended 3 workers") as caught:
+        cluster(bad, None, 2, client=client, block_rows=50, out=tmp_path / "out")
+    assert caught.value.block == 3
+    assert caught.value.worker.startswith("tcp://")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_first_bad_row_is_named(client, tmp_path):
+    X = np.zeros((600, 1))
+    X[[130, 350, 590]] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ScaleError, match=r"x\.npy, row 130: column '0' is missing or not finite"):
+        cluster(tmp_path / "x.npy", None, 2, client=client, block_rows=50, out=tmp_path / "out")
+
+
+def test_a_stopped_worker_becomes_an_error_that_names_it(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(600.0).reshape(-1, 1))
+    with local_workers(1, "1GiB") as alone:
+        (address, pid), *_ = alone.run(os.getpid).items()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(ScaleError, match=r"no block was finished in .* s\. Workers that have blocks") as caught:
+                cluster(tmp_path / "x.npy", None, 2, client=alone, block_rows=50, out=tmp_path / "o", stall_after=0.5)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert caught.value.worker == address
+        assert address in str(caught.value)
+    assert not (tmp_path / "o").exists()
+
+
+def test_an_interrupted_run_leaves_the_client_alone(client, files, tmp_path):
+    def stop(done, total):
+        if done == BLOCKS + 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), progress(stop):
+        cluster(*files, K, client=client, block_rows=BLOCK, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert client.submit(sum, [1, 2]).result() == 3
+
+
+def test_blocks_that_cannot_fit_are_refused_before_work(client, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((1_000, 50)))
+    assert client.status == "running"
+    wide = np.lib.format.open_memmap(tmp_path / "w.npy", mode="w+", dtype=np.float64, shape=(2_000_000, 50))
+    del wide
+    with pytest.raises(ScaleError, match=r"Hint: block_rows=[\d,]+ fits"):
+        cluster(tmp_path / "w.npy", None, 2, client=client, block_rows=1_000_000, out=tmp_path / "out")
