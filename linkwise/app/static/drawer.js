@@ -1,12 +1,12 @@
 // The drawer at the right: history, compare, export, why, contradictions, people, help. One at a time, never modal.
-import { html, useEffect, useRef } from "./base.js";
+import { html, useLayoutEffect, useRef } from "./base.js";
 import { panel } from "./state.js";
 import { words } from "./words.js";
 
 /** A drawer with a title and a way out; the focus goes in when it opens, and back when it closes. */
 export function Drawer({ title, children, wide }) {
   const host = useRef();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     host.current.focus();
     return () => { if (document.contains(before)) before.focus?.(); };

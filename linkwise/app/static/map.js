@@ -68,7 +68,7 @@ function inside(line, x, y) {
 export function MapPane() {
   const canvas = useRef(), zoom = useRef({ by: 1, x: 0, y: 0 }), lasso = useRef(null), again = useRef(), [tip, setTip] = useState("");
   const points = map.value;
-  again.current = () => paint(canvas.current, map.value, zoom.current, lasso.current);
+  again.current = () => canvas.current && paint(canvas.current, map.value, zoom.current, lasso.current);
   const redraw = useRef(perFrame(() => canvas.current && again.current())).current;
   useEffect(() => fitCanvas(canvas.current, () => redraw()), []);
   useEffect(redraw, [points, tree.value, selected.value, hovered.value, hinted.value, theme.value]);

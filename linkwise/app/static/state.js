@@ -199,6 +199,7 @@ export const rowsOfStatement = (one) => {
 /** How many standing statements name items below a node, as far as they name items one by one. */
 export const saidCount = computed(() => {
   const counts = new Map();
+  if (!itemNames.value.length) return counts;
   for (const one of statements.value) if (marks.value[one.seq] !== "undone" && one.op !== "open") for (const row of rowsOfStatement(one)) counts.set(row, (counts.get(row) || 0) + 1);
   return counts;
 });

@@ -21,7 +21,7 @@ export function Table() {
   const [top, setTop] = useState(0), [tall, setTall] = useState(400), [facts, setFacts] = useState({ total: 0, columns: [] }), [asked, setAsked] = useState({ q: "", order: "", down: 0 }), [, setTurn] = useState(0), [cursor, setCursor] = useState(0);
   const version = tableVersion.value, name = project.value?.name;
   useEffect(() => { windows.current.clear(); setTurn((t) => t + 1); }, [asked, name, asked.order === "tree" || asked.order === "cluster" ? version : 0]);
-  useEffect(() => { const watch = new ResizeObserver(() => setTall(box.current.clientHeight)); watch.observe(box.current); return () => watch.disconnect(); }, []);
+  useEffect(() => { const watch = new ResizeObserver(() => box.current && setTall(box.current.clientHeight)); watch.observe(box.current); return () => watch.disconnect(); }, []);
   const from = Math.max(0, Math.floor(top / ROW) - 5), to = Math.min(facts.total || WINDOW, Math.ceil((top + tall) / ROW) + 5);
   useEffect(() => {
     for (let w = Math.floor(from / WINDOW); w <= Math.floor(Math.max(0, to - 1) / WINDOW); w++) {

@@ -100,7 +100,7 @@ export function Tree() {
   const [turn, setTurn] = useState(0), [cutting, setCutting] = useState(null);
   const now = tree.value, v = focused.value;
   const again = useRef();
-  again.current = () => paint(canvas.current, tree.value, cutting);
+  again.current = () => canvas.current && paint(canvas.current, tree.value, cutting);
   const redraw = useRef(perFrame(() => canvas.current && again.current())).current;
   const moved = () => { view.clamp(tree.value); setTurn((t) => t + 1); redraw(); };
   useEffect(() => fitCanvas(canvas.current, () => { const whole = first.current || view.scale <= view.least(tree.value || { n_leaves: 1 }) * 1.01; again.current(); if (tree.value && whole) { view.fit(tree.value); first.current = false; } redraw(); setTurn((t) => t + 1); }), []);

@@ -98,7 +98,7 @@ export const words = {
     pair: "Do these belong together?", trio: "Which one does not belong?", number: (n) => `Question ${count(n)}`,
     yes: "Together", no: "Apart", unsure: "Unsure", undo: "Undo", hint: "Hint", hideHint: "Hide hint", note: "Note", send: "Keep note", notePrompt: "A note on your last answer",
     probably: "I am only fairly sure", saved: "Saved. The next question is coming …", none: "Nothing left to ask", noneHint: "Look at the tree, correct it by hand, or export.", preparing: "Thinking about the first question …",
-    differs: "differs most", same: "the same in both", more: (n) => `${many(n, "more value")} alike`, whyAsked: "Why this question",
+    differs: "differs most", same: "the same in both", more: (n) => `${many(n, "more value")}`, whyAsked: "Why this question",
     stale: "That question was already settled; here is the next one.", letters: "Show all", fewer: "Show less", inGroup: (c) => `in ${c}`,
     progress({ answers, settled, stable, more }) {
       const parts = [many(answers || 0, "answer")];
