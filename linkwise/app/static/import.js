@@ -22,7 +22,7 @@ export function Import() {
       <button class="plain" onClick=${back}>${text.back}</button><button class="primary" id="open" disabled=${busy || Boolean(told.error)} onClick=${open}>${busy ? text.working : text.open}</button></header>
     <h2>${text.title}</h2>
     ${told.error && html`<p class="bad" role="alert">${told.error.message} ${told.error.hint || ""}</p>`}
-    <div class="wide" tabindex="0" role="region" aria-label=${text.title}><table class="roles"><thead>
+    <div class="sheet" tabindex="0" role="region" aria-label=${text.title}><table class="roles"><thead>
       <tr>${told.columns.map((one) => html`<th scope="col" dir="auto" class=${told.error?.column === one.name ? "bad" : one.role}>${one.name}<select aria-label=${`${text.role} ${one.name}`} onChange=${(e) => again({ roles: { ...roles(), [one.name]: e.target.value } })}>
         ${(one.roles || Object.keys(words.roles)).map((role) => html`<option value=${role} selected=${role === one.role}>${words.roles[role] || role}</option>`)}</select><small>${words.roleHelp[one.role] || ""}</small></th>`)}</tr></thead>
       <tbody>${(told.sample || []).slice(0, ROWS).map((row) => html`<tr>${row.map((cell, at) => html`<td dir="auto" class=${told.columns[at]?.role}>${cell === null ? "–" : String(cell).slice(0, 160)}</td>`)}</tr>`)}</tbody></table></div>
