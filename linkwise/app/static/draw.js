@@ -81,23 +81,6 @@ export function paintBranches(ctx, tree, view, thick = 1) {
   return { visited, drawn };
 }
 
-/** Without level of detail: every line of every branch. For the test that compares pictures. */
-export function paintAll(ctx, tree, view) {
-  for (let v = 0; v < tree.parent.length; v++) {
-    if (tree.first[v] < 0) continue;
-    const xv = Math.floor(view.x(tree.height[v]));
-    let low = Infinity, high = -Infinity;
-    for (let c = tree.first[v]; c >= 0; c = tree.next[c]) {
-      const yc = Math.floor(view.y(tree.y[c]));
-      low = Math.min(low, yc); high = Math.max(high, yc);
-      ctx.fillStyle = clusterColor(tree.cluster[c]);
-      ctx.fillRect(xv, yc, Math.floor(view.x(tree.height[c])) - xv + 1, 1);
-    }
-    ctx.fillStyle = clusterColor(tree.cluster[v]);
-    ctx.fillRect(xv, low, 1, high - low + 1);
-  }
-}
-
 /** Runs of the same group along the leaves, as [cluster, first position, past the last]. */
 export function clusterRuns(tree) {
   if (tree.runs) return tree.runs;
