@@ -99,7 +99,7 @@ def test_shell_scripts_parse(script):
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 
 
-@pytest.mark.parametrize("script", [*COMMANDS, "scripts/changelog"])
+@pytest.mark.parametrize("script", [*COMMANDS, "scripts/changelog", "scripts/vendor"])
 def test_commands_are_executable(script):
     assert os.access(ROOT / script, os.X_OK)
 

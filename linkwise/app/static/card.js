@@ -1,0 +1,81 @@
+// The question card: two or three items side by side, blind until a hint is asked for, differences first.
+import { html, useEffect, useRef, useState } from "./base.js";
+import { answer, asking, clusterName, clusterOf, engine, hinted, lastMine, position, progress, question, rowFor, say, undo, who } from "./state.js";
+import { pictureAddress } from "./transport.js";
+import { statementWords, words } from "./words.js";
+
+const text = words.card, FEW = 8, LETTERS = 600;
+export const FAIRLY_SURE = 0.8;
+export const sure = { value: 1 };
+
+/** Words of a text that none of the other texts has, underlined; the same tokens that are compared. */
+function Prose({ value, others }) {
+  const [all, setAll] = useState(false);
+  const tokens = (s) => new Set(s.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) || []);
+  const theirs = new Set(others.flatMap((other) => [...tokens(other)]));
+  const shown = all ? value : value.slice(0, LETTERS);
+  const parts = shown.split(/([\p{L}\p{N}_]{2,})/u);
+  return html`<p class="prose" dir="auto">${parts.map((part, at) => (at % 2 && !theirs.has(part.toLowerCase()) ? html`<u>${part}</u>` : part))}${!all && value.length > LETTERS ? "…" : ""}
+    ${value.length > LETTERS && html` <button class="link" onClick=${() => setAll(!all)}>${all ? text.fewer : text.letters}</button>`}</p>`;
+}
+
+function Item({ item, at, asked, trio, pressed }) {
+  const others = asked.items.filter((other) => other !== item).map((other) => other.text || "");
+  const head = html`<span class="item-name" dir="auto">${item.id}</span>`;
+  return html`<div class="item">
+    ${trio ? html`<button class="item-head odd" onClick=${() => pressed(["first", "second", "third"][at])}><kbd>${at + 1}</kbd>${head}</button>` : html`<h3 class="item-head">${head}</h3>`}
+    ${hinted.value && html`<p class="hint">${text.inGroup(clusterName(clusterOf(rowFor(item.id))))}</p>`}
+    ${item.picture && html`<div class="picture"><img src=${pictureAddress(item.n)} alt=${item.id} /></div>`}
+    ${item.text && html`<${Prose} value=${item.text} others=${others} />`}
+  </div>`;
+}
+
+function Values({ asked }) {
+  const [all, setAll] = useState(false);
+  const columns = (asked.items[0].show || []).map((one, at) => ({ column: one.column, differs: one.differs ?? 0, values: asked.items.map((item) => item.show[at]?.value ?? "") }));
+  columns.sort((a, b) => b.differs - a.differs);
+  if (!columns.length) return null;
+  const shown = all ? columns : columns.slice(0, FEW), left = columns.length - shown.length, most = Math.max(1e-9, columns[0].differs);
+  return html`<div class="values"><table><thead class="unseen"><tr><th scope="col">${words.table.item}</th>${asked.items.map((item) => html`<th scope="col">${item.id}</th>`)}<td></td></tr></thead>
+    <tbody>${shown.map((one) => html`<tr key=${one.column}><th scope="row" dir="auto">${one.column}</th>${one.values.map((value) => html`<td dir="auto">${value === "" || value === null ? "–" : String(value)}</td>`)}
+      <td class="differ" title=${text.differs}><meter min="0" max="1" value=${Math.max(0, Math.min(1, one.differs / most))} aria-label=${text.differs}></meter></td></tr>`)}</tbody></table>
+    ${left > 0 && html`<button class="link" onClick=${() => setAll(true)}>${text.more(left)}</button>`}</div>`;
+}
+
+function Note({ close }) {
+  const field = useRef(), last = lastMine();
+  useEffect(() => field.current?.focus(), []);
+  const keep = (event) => { event.preventDefault(); const told = field.current.value.trim(); if (told && last) say("note", { seq: last.seq, text: told }); close(); };
+  return html`<form class="note" onSubmit=${keep} onKeyDown=${(e) => e.key === "Escape" && close()}><label>${text.notePrompt}${last ? `: ${statementWords(last)}` : ""}<input ref=${field} maxlength="2000" /></label><button>${text.send}</button></form>`;
+}
+
+export const noting = { open: null };
+
+export function Card() {
+  const asked = question.value, state = asking.value, [notes, setNotes] = useState(false), [fairly, setFairly] = useState(false);
+  noting.open = () => setNotes(true);
+  sure.value = fairly ? FAIRLY_SURE : 1;
+  useEffect(() => setFairly(false), [asked?.id]);
+  const trio = asked && asked.items.length === 3, busy = state !== "ready" || position.value !== null;
+  const pressed = (word) => answer(word, fairly ? FAIRLY_SURE : 1);
+  return html`<section class="pane card-pane" aria-label=${words.panes.question}>
+    ${asked ? html`<div class=${busy ? "card busy" : "card"}>
+      <div class="ask"><p class="kicker">${asked.number ? text.number(asked.number) : words.panes.question}${who.value && who.value !== "me" ? ` · ${who.value}` : ""}</p>
+        <h2 id="asked">${trio ? text.trio : text.pair}</h2>
+        <div class=${trio ? "items three" : "items"}>${asked.items.map((item, at) => html`<${Item} key=${item.id} ...${{ item, at, asked, trio, pressed }} />`)}</div>
+        <${Values} asked=${asked} /></div>
+      <div class="answers" role="group" aria-labelledby="asked">
+        ${!trio && html`<button class="yes" disabled=${busy} onClick=${() => pressed("yes")}>${text.yes}<kbd>y</kbd></button><button class="no" disabled=${busy} onClick=${() => pressed("no")}>${text.no}<kbd>n</kbd></button>`}
+        <button class="plain" disabled=${busy} onClick=${() => pressed("unsure")}>${text.unsure}<kbd>u</kbd></button>
+        <label class="fairly"><input type="checkbox" checked=${fairly} onChange=${(e) => setFairly(e.target.checked)} /> ${text.probably}</label>
+        <div class="side"><button class="plain" onClick=${() => undo(undefined, "menu")}>${text.undo}<kbd>z</kbd></button>
+        <button class="plain" aria-pressed=${hinted.value ? "true" : "false"} onClick=${() => { hinted.value = !hinted.value; }}>${hinted.value ? text.hideHint : text.hint}<kbd>h</kbd></button>
+        <button class="plain" onClick=${() => setNotes(true)}>${text.note}<kbd>c</kbd></button></div>
+        ${asked.why && hinted.value && html`<p class="soft why-asked">${text.whyAsked}: ${asked.why}</p>`}
+      </div></div>`
+    : html`<div class="nothing"><h2>${state === "none" ? text.none : engine.value.state === "preparing" ? words.start.preparing(engine.value.share || 0) : progress.value.answers ? text.saved : text.preparing}</h2>${state === "none" && html`<p class="soft">${text.noneHint}</p>`}
+        <button class="plain" onClick=${() => undo(undefined, "menu")}>${text.undo}<kbd>z</kbd></button></div>`}
+    ${notes && html`<${Note} close=${() => setNotes(false)} />`}
+    <p class="progress" aria-live="off">${text.progress(progress.value)}</p>
+  </section>`;
+}

@@ -1,0 +1,244 @@
+// The one state of the page: signals, and the actions that change them. Views read signals and call actions.
+import { batch, computed, signal } from "./base.js";
+import { indexTree, branchAround, rowsBelow } from "./arrays.js";
+import { statementWords, words } from "./words.js";
+import * as wire from "./transport.js";
+
+export const status = signal("loading");            // loading, out, start, import, bench
+export const project = signal(null), who = signal(""), people = signal([]);
+export const statements = signal([]), marks = signal({}), seq = signal(0);
+export const progress = signal({}), verdict = signal({}), engine = signal({}), startPage = signal({});
+export const question = signal(null), asking = signal("waiting"), hinted = signal(false);
+export const tree = signal(null), map = signal(null), itemNames = signal([]), branchNames = signal([]), stale = signal(false);
+export const conflicts = signal([]);
+export const selection = signal([]), hovered = signal(null);   // rows, in the order of choice; {rows, node} under the pointer
+export const focused = signal(-1), moving = signal(null), drop = signal(null);   // nodes; the branch in hand; the open bubble
+export const found = signal({ q: "", hits: [], total: 0, at: 0 });
+export const panel = signal(null), position = signal(null);    // the drawer that is open; where the scrubber stands, null = now
+export const preview = signal(null), notice = signal(null), spoken = signal("");
+export const tableVersion = signal(0);
+export const selected = computed(() => new Set(selection.value));
+export const wideness = signal(innerWidth);
+addEventListener("resize", () => { wideness.value = innerWidth; });
+
+const rowOf = new Map();
+export const nameOf = (row) => itemNames.value[row] ?? `#${row}`;
+export const rowFor = (name) => rowOf.get(name);
+export const namesOf = (rows) => Array.from(rows, nameOf);
+export const clusterOf = (row) => (tree.value ? tree.value.cluster[row] : -1);
+/** What a group is called: the name people gave it, or its number. */
+export function clusterName(c) {
+  const named = branchNames.value.find((one) => one.cluster === c);
+  return named ? named.text : words.cluster(c);
+}
+
+let noticeTimer;
+/** Tell the person something, on screen and to a screen reader. */
+export function tell(text, kind = "plain") {
+  notice.value = { text, kind };
+  spoken.value = text;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => { notice.value = null; }, kind === "bad" ? 12000 : 4000);
+}
+export function complain(problem) {
+  if (problem.name === "AbortError") return;
+  if (problem.status === 401) { status.value = "out"; return; }
+  if (!(problem instanceof wire.Refused)) { if (wire.reachable.value) throw problem; return; }
+  tell([problem.message, problem.hint].filter(Boolean).join(" "), "bad");
+}
+
+// ---------------------------------------------------------------- reading
+
+export async function begin() {
+  try { await wire.signIn(); await refresh(true); } catch (problem) {
+    if (problem instanceof wire.Refused && [401, 403].includes(problem.status)) { status.value = "out"; return; }
+    throw problem;
+  }
+  wire.listen(heard);
+}
+
+let reading = null, again = false;
+/** Read what is new in the log; calls that come meanwhile become one more reading. */
+export async function refresh(whole = false) {
+  if (reading) { again = true; return reading; }
+  reading = (async () => {
+    try {
+      do { again = false; await readState(whole); whole = false; } while (again);
+    } finally { reading = null; }
+  })();
+  return reading;
+}
+
+async function readState(whole) {
+  const told = await wire.get("state", { since: whole ? 0 : seq.value });
+  if (!told.project) { batch(() => { project.value = null; startPage.value = told; engine.value = told.engine || {}; if (status.value !== "import") status.value = "start"; }); return; }
+  const other = project.value?.name !== told.project.name || status.value !== "bench";
+  batch(() => {
+    project.value = told.project; who.value = told.who; people.value = told.people || [];
+    const old = whole ? [] : statements.value, last = old.length ? old.at(-1).seq : 0;
+    statements.value = [...old, ...told.statements.filter((one) => one.seq > last)];
+    marks.value = told.marks || {}; seq.value = told.seq;
+    progress.value = told.progress || {}; verdict.value = told.verdict || {}; engine.value = told.engine || {};
+    branchNames.value = told.names || []; conflicts.value = told.conflicts || [];
+    status.value = "bench";
+  });
+  document.title = `${told.project.name} – linkwise`;
+  if (other) {
+    itemNames.value = []; tree.value = null; map.value = null;
+    readNames(); readTree(); readMap(); readQuestion();
+    wire.resume(told.project.name);
+  }
+}
+async function readNames() {
+  try {
+    itemNames.value = (await wire.get("names")).names;
+    rowOf.clear(); itemNames.value.forEach((name, row) => rowOf.set(name, row));
+  } catch (problem) { complain(problem); }
+}
+let treeStop = null;
+/** Read the tree of now, or of a position in the history. */
+export async function readTree(at = position.value) {
+  treeStop?.abort(); treeStop = new AbortController();
+  try {
+    const made = await wire.arrays("tree", { at }, treeStop.signal);
+    if (!made) return;
+    const now = indexTree(made), before = tree.value, keptRow = before && focused.value >= 0 ? rowsBelow(before, focused.value)[0] : -1;
+    const size = before && focused.value >= 0 ? before.size[focused.value] : 1;
+    batch(() => { tree.value = now; stale.value = false; tableVersion.value++; focused.value = keptRow >= 0 ? branchAround(now, keptRow, size) : -1; moving.value = null; });
+  } catch (problem) { complain(problem); }
+}
+async function readMap() {
+  try { const made = await wire.arrays("map"); if (made) map.value = made; } catch (problem) { complain(problem); }
+}
+export async function readQuestion() {
+  try { takeQuestion(await wire.get("question")); } catch (problem) { complain(problem); }
+}
+function takeQuestion(told) {
+  const next = told && "question" in told ? told.question : told;
+  if (next && next.id && next.id === question.value?.id && asking.value === "ready") return;
+  batch(() => { hinted.value = false; question.value = next && next.id ? next : null; asking.value = next && next.id ? "ready" : told?.state === "done" ? "none" : "waiting"; });
+}
+
+function heard(name, told) {
+  if (name === "work" || name === "engine") { engine.value = { ...engine.value, ...told }; if (told.state === "busy") stale.value = Boolean(tree.value); }
+  if (name === "project") { refresh(true).catch(complain); return; }
+  if (status.value !== "bench") { if (name === "reconnected" && status.value === "start") refresh(true).catch(complain); return; }
+  if (name === "said" || name === "reconnected") refresh().catch(complain);
+  if (name === "tree") { refresh().catch(complain); if (position.value === null) readTree(); if (told.moved) spoken.value = words.said.moved(told.moved); }
+  if (name === "map" || (name === "tree" && !map.value)) readMap();
+  if (name === "question" || (name === "reconnected" && !question.value)) readQuestion();
+}
+
+// ---------------------------------------------------------------- saying
+
+/** Say a statement; the reply brings the next question and a conflict, if there is one. */
+export async function say(op, body, via = "menu") {
+  if (project.value?.readonly) { tell(words.top.readonly, "bad"); return null; }
+  try {
+    const reply = await wire.say({ op, body, via, basis: seq.value }, project.value.name);
+    if (reply.conflict) { conflicts.value = [].concat(reply.conflict); panel.value = panel.value || "conflict"; }
+    refresh().catch(complain);
+    return reply;
+  } catch (problem) {
+    if (problem.status === 409 && problem.told.question !== undefined) { takeQuestion(problem.told.question); tell(words.card.stale); }
+    else complain(problem);
+    return null;
+  }
+}
+
+/** Answer the question on the card; the card is locked until the answer is on disk. */
+export async function answer(word, confidence = 1) {
+  const asked = question.value;
+  if (!asked || asking.value !== "ready") return;
+  asking.value = "saving";
+  const body = { items: asked.items.map((item) => item.id), answer: word, confidence, question: asked.id };
+  const reply = await say("answer", body, "question");
+  if (!reply) { if (asking.value === "saving") { asking.value = "waiting"; readQuestion(); } return; }
+  spoken.value = words.said.answered(statementWords({ op: "answer", body }));
+  if (reply.next) takeQuestion(reply.next); else { asking.value = "waiting"; question.value = null; readQuestion(); }
+}
+
+/** The newest standing statement of this person, which `z` undoes; with redo, the newest of their undos. */
+export function lastMine(redo = false) {
+  return statements.value.findLast((one) => one.who === who.value && one.op !== "open" && (one.op === "undo") === redo && marks.value[one.seq] !== "undone");
+}
+export async function undo(target, via = "key") {
+  const aimed = target ?? lastMine()?.seq;
+  if (!aimed) { tell(words.said.nothing); return; }
+  const reply = await say("undo", { target: aimed }, via);
+  if (reply) { tell(words.said.undone(aimed)); readQuestion(); }
+}
+export const redo = () => { const last = lastMine(true); if (last) undo(last.seq); else tell(words.said.nothing); };
+/** The standing undo that switches a statement off: undoing it brings the statement back. */
+export const undoOf = (number) => statements.value.findLast((one) => one.op === "undo" && one.body.target === number && marks.value[one.seq] !== "undone");
+
+export function sayAbout(kind, via = "menu") {
+  const rows = selection.value, items = namesOf(rows);
+  if (kind === "triplet" && rows.length !== 3) { tell(words.select.closerHint); return; }
+  if (rows.length < 2) { tell(words.select.none); return; }
+  const made = kind === "triplet" ? kind : rows.length === 2 ? { together: "must_link", apart: "cannot_link" }[kind] : kind;
+  say("say", { kind: made, items }, via).then((reply) => reply && tell(words.said.answered(statementWords({ op: "say", body: { kind: made, items } }))));
+}
+export const lockSelection = (via) => selection.value.length > 1 && say("lock", { items: namesOf(selection.value) }, via);
+export const nameSelection = (text, via) => text && say("name", { items: namesOf(selection.value), text }, via);
+
+// ---------------------------------------------------------------- selecting
+
+export function select(rows, how = "set") {
+  const now = how === "set" ? new Set() : new Set(selection.value);
+  const all = Array.from(rows);
+  if (how === "toggle" && all.every((row) => now.has(row))) all.forEach((row) => now.delete(row));
+  else all.forEach((row) => now.add(row));
+  selection.value = [...now];
+  spoken.value = words.said.selected(now.size);
+}
+export const rowsOfStatement = (one) => {
+  const b = one.body || {}, named = b.items || (b.parts ? b.parts.flat() : b.A ? [...b.A, ...b.B] : []);
+  return named.map(rowFor).filter((row) => row !== undefined);
+};
+/** How many standing statements name items below a node, as far as they name items one by one. */
+export const saidCount = computed(() => {
+  const counts = new Map();
+  if (!itemNames.value.length) return counts;
+  for (const one of statements.value) if (marks.value[one.seq] !== "undone" && one.op !== "open") for (const row of rowsOfStatement(one)) counts.set(row, (counts.get(row) || 0) + 1);
+  return counts;
+});
+
+let searchStop = null;
+export async function search(q) {
+  searchStop?.abort(); searchStop = new AbortController();
+  if (!q.trim()) { found.value = { q: "", hits: [], total: 0, at: 0 }; return; }
+  try {
+    const told = await wire.get("search", { q }, searchStop.signal);
+    found.value = { q, hits: told.hits, total: told.total, at: 0 };
+    if (told.hits.length) focused.value = told.hits[0];
+    spoken.value = words.tree.hits(told.hits.length ? 1 : 0, told.total);
+  } catch (problem) { complain(problem); }
+}
+export function nextHit(step = 1) {
+  const { hits, at } = found.value;
+  if (!hits.length) return;
+  const to = (at + step + hits.length) % hits.length;
+  found.value = { ...found.value, at: to };
+  focused.value = hits[to];
+}
+
+export const openPanel = (name) => { panel.value = panel.value === name ? null : name; };
+export async function scrub(to) {
+  position.value = to === null || to >= seq.value ? null : to;
+  await readTree();
+}
+
+// ---------------------------------------------------------------- light and dark: kept in this browser, lost without harm
+
+export const theme = signal(localStorage.getItem("linkwise-theme") || "");
+export function setTheme(name) {
+  theme.value = name;
+  if (name) document.documentElement.dataset.theme = name; else delete document.documentElement.dataset.theme;
+  localStorage.setItem("linkwise-theme", name);
+}
+export function turnTheme() {
+  const dark = theme.value ? theme.value === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  setTheme(dark ? "light" : "dark");
+}
+if (theme.value) setTheme(theme.value);
