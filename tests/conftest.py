@@ -14,6 +14,9 @@ os.environ["LINKWISE_QUIET"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
 # Compiled code stays in the virtual environment; the folder of the user is left alone.
 os.environ.setdefault("XDG_CACHE_HOME", os.path.join(sys.prefix, "cache"))  # noqa: PTH118
+# Bytecode is kept whatever the environment says: tests start many processes, and asserts are rewritten once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Linear algebra on one thread: samples are small, and threads that wait for each other use the cores of other tests.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")

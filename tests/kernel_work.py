@@ -150,7 +150,8 @@ def _fit_estimators() -> None:
     estimators: list[Any] = [one for one in public if inspect.isclass(one) and bool(getattr(one, "understands", False))]
     for cls in estimators:
         known = inspect.signature(cls).parameters
-        wanted = {"n_clusters": 3, "random_state": 0, "n_init": 2, "max_iter": 5}
+        wanted = {"n_clusters": 3, "random_state": 0, "n_init": 2, "max_iter": 5, "n_rounds": 2, "n_kicks": 1}
+        wanted["budget"] = 1e-3  # searches that end early have used their kernels
         always = {name: value for name, value in wanted.items() if name in known}
         small = [{"max_states": 5}] if "max_states" in known else []  # as if exact inference took too much memory
         choices = [

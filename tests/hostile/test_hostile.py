@@ -16,6 +16,7 @@ from tests.contract.discovery import estimators as walk
 from tests.hostile.judge import build_conflict, holds, pairs_conflict
 from tests.hostile.run import Case, estimators, examine
 from tests.profile import examples
+from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 NAMES = sorted(estimators())
 

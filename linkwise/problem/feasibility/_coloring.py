@@ -190,19 +190,21 @@ def search_partitions(
     partitions, so that large graphs are left undecided. **Guarantee** exact unless the budget is used up.
     """
     n, most = graph.n, graph.n if k is None else k
-    label = np.full(n, -1, dtype=np.intp)
     if n > _MOST_TRIED:
-        return Outcome.UNDECIDED, label
-    before = [np.flatnonzero(row[:v]) for v, row in enumerate(graph.matrix())]  # earlier blocks that are apart
-    parts = np.zeros(n + 1, dtype=np.intp)  # opened before each block
-    v = 0
+        return Outcome.UNDECIDED, np.full(n, -1, dtype=np.intp)
+    before = [np.flatnonzero(row[:v]).tolist() for v, row in enumerate(graph.matrix())]  # earlier blocks that are apart
+    label, parts = [-1] * n, [0] * (n + 1)  # lists: a partition takes a moment; parts are those opened before a block
+    outcome, v = Outcome.IMPOSSIBLE, 0
     while v >= 0:
         if budget.over:
-            return Outcome.UNDECIDED, label
+            outcome = Outcome.UNDECIDED
+            break
         budget.spend(_PARTITION)
-        taken = label[before[v]]
-        following = next((c for c in range(label[v] + 1, min(parts[v] + 1, most)) if c not in taken), None)
-        if following is None:
+        taken = {label[u] for u in before[v]}
+        following = label[v] + 1
+        while following in taken:
+            following += 1
+        if following >= min(parts[v] + 1, most):
             label[v] = -1
             v -= 1
             continue
@@ -212,6 +214,7 @@ def search_partitions(
             continue
         if v < n - 1:
             v += 1
-        elif accepted(label):
-            return Outcome.FOUND, label
-    return Outcome.IMPOSSIBLE, label
+        elif accepted(np.array(label, dtype=np.intp)):
+            outcome = Outcome.FOUND
+            break
+    return outcome, np.array(label, dtype=np.intp)

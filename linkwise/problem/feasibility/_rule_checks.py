@@ -195,7 +195,8 @@ def _try_all(
 
     def accepted(label: IntArray) -> bool:
         labels = label[block]
-        return bool(choices.held(labels).all()) and all(_holds(rule, labels, data) for rule in rules)
+        chosen = not len(choices) or bool(choices.held(labels).all())
+        return chosen and all(_holds(rule, labels, data) for rule in rules)
 
     outcome, label = search_partitions(graph, accepted, k, budget)
     return outcome, label[block] if outcome is Outcome.FOUND else label

@@ -16,6 +16,7 @@ import pytest
 from linkwise import cluster, read_data, read_knowledge, suspects
 from linkwise.cli import main
 from linkwise.io import read_labels
+from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 Y = np.repeat([0, 1, 2], 20)
 WRONG = {"cannot_link(s6, s18)", "must_link(s1, s48)"}

@@ -19,6 +19,7 @@ from linkwise.exceptions import InvalidArgumentError, LinkwiseWarning, Unsupport
 from linkwise.io import read_labels
 from linkwise.selection import METHODS, WITHOUT_NUMBER, fit_without_constraints, method_name
 from linkwise.sources import label_pairs, label_triplets_sample
+from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::2], Y[::2]

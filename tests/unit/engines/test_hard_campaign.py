@@ -9,6 +9,7 @@ from tests.contract.discovery import PARTITIONS
 from tests.oracles.centers import keeps
 from tests.profile import examples
 from tests.unit.engines.partitional.test_cop_kmeans import planted
+from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 # Methods that never promise to keep statements.
 WISHES = {"SeededKMeans"}

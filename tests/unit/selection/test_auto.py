@@ -15,6 +15,7 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
 from linkwise.selection import _automatic
 from linkwise.sources import label_pairs, label_triplets_sample
+from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=1.0, random_state=1)
 PAIRS = label_pairs(Y, 50, 0)

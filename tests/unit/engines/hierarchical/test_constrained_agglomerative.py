@@ -521,7 +521,7 @@ def test_delta_separates_clusters(linkage, grid):
 @pytest.mark.parametrize("grid", [False, True], ids=["points", "grid"])
 def test_epsilon_gives_every_sample_a_neighbor(linkage, grid):
     fitted = 0
-    for seed in range(examples(12, 800)):
+    for seed in range(examples(6, 800)):
         X = points(12, seed, grid=grid)
         must, cannot, _ = links(12, seed, must=0.1, cannot=0.3)
         epsilon = 1.0 if grid else 0.8
