@@ -351,7 +351,7 @@ def _about_refining(model: SparseAgglomerative) -> str:
     """The reason for clusters by k-means, and where the trees are."""
     return (
         f"the clusters are those of constrained k-means: their squared distances to the means are lower by "
-        f"{100 * (model.refined_ or 0.0):.1f} % than those of the clusters that merging made; each has its tree."
+        f"{100 * (model.refined_ or 0.0):.1f} % than those of the clusters before; each has its tree."
     )
 
 

@@ -40,7 +40,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
 )
 from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of, put_above
 from linkwise.engines.hierarchical.sparse._kernels_graph_merging import SlotArray
-from linkwise.engines.hierarchical.sparse._refinement import Refined, refine
+from linkwise.engines.hierarchical.sparse._refinement import WORTH_AT_DEAD_END, Refined, refine
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, InvalidArgumentError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -76,7 +76,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     refine : bool, default=False
         Compare the ``n_clusters`` clusters of the tree with those that constrained k-means finds, in ten steps from
         them and as `COPKMeans` does. If one of these has a sum of squared distances to its means that is lower by more
-        than 1 %, or after a dead end by any amount, the clusters are those; each gets its tree, and these are joined as
+        than 1 %, or after a dead end 0.1 %, the clusters are those; each gets its tree, and these are joined as
         far as statements allow. Not under triplets, which are about the tree.
     random_state : int, RandomState or None, default=0
         Decides how samples are sorted into cells for the search for neighbors.
@@ -269,7 +269,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             raise DeadEndError(dead_end_message(end, k), above, end)
         moved = int((labels != home).sum())
         warn_user(detour_words(end, moved, len(labels), k))
-        better = refine(labels, problem, self._seed, 0.0) if self.refine else None
+        better = refine(labels, problem, self._seed, WORTH_AT_DEAD_END) if self.refine else None
         if better is not None:
             return self._refined(better, problem, items, edges, _Built(above, labels, audit, end, moved))
         return _Built(self._within(labels, problem, items, edges), labels, audit, end, moved)

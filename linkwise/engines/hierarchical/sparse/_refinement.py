@@ -15,6 +15,7 @@ from linkwise.problem import Problem
 
 STEPS = 10
 WORTH = 0.01  # the share by which the cost has to fall, so that clusters need not be those of the first tree
+WORTH_AT_DEAD_END = 0.001  # where samples were moved already
 
 
 class Refined(NamedTuple):
