@@ -37,6 +37,11 @@ _OWN_ARGUMENTS = {"n_clusters": "-k", "linkage": "--linkage", "distance_threshol
 
 # Samples from which on many views are compared: with fewer, a view has nothing to learn a metric or a mixture from.
 FEWEST_SAMPLES = 50
+# Clusters up to which views vote on some of many samples: a vote on 3,000 needs some ten samples of each.
+MOST_VOTED = 300
+COMPARED = 3_000  # samples that take part in a vote
+# Clusters up to which those of a tree are compared with k-means, whose steps take time for each of them.
+MOST_REFINED = 1_000
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,22 @@ class Task:
     @property
     def merges_sparsely(self) -> bool:
         """Whether merging along nearest neighbors suits: many plain vectors, no linkage asked for, no rules."""
+        return self.is_large and self._suits_merging
+
+    @property
+    def _suits_merging(self) -> bool:
         named = len(np.unique(self.known.of(Kind.TRIPLET)))
         fits = named <= MOST_CLUSTERS and (not named or self.distance_threshold is None)
-        return self.is_plain and self.is_large and self.linkage is None and not self.known.rules and fits
+        return self.is_plain and self.linkage is None and not self.known.rules and fits
+
+    @property
+    def divides_sparsely(self) -> bool:
+        """Whether many samples or clusters are asked for by number, under hard pairs and groups, or none."""
+        if self.n_clusters is None or self.effort != "full" or self.method is not None:
+            return False
+        known = self.known.is_hard.all() and not self.says(*CHOICES, Kind.TRIPLET)
+        crowded = self.n_clusters > MOST_VOTED and self.n > COMPARED
+        return bool(known and self._suits_merging and (self.is_large or crowded))
 
     @property
     def bounds_sizes(self) -> bool:
@@ -268,6 +286,10 @@ def choose(task: Task) -> tuple[Any, str]:
     """The estimator for a task, unfitted, and the reason."""
     if task.method is not None:
         return _named(task)
+    if task.divides_sparsely:
+        made = make(SparseAgglomerative, task)
+        made.refine = made.n_clusters <= MOST_REFINED
+        return made, f"{task.n:,} samples are merged along nearest neighbors first."
     if task.compares_views:
         return make(Consensus, task), _agreement(task)
     if task.merges_sparsely and (task.says(Kind.TRIPLET) or task.n_clusters is None):

@@ -15,6 +15,7 @@ from linkwise._messages import hint, many, some_of, spoken_in_shell
 from linkwise._typing import IntArray
 from linkwise.constraints import CHOICES, Constraints
 from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.consensus import Consensus
 from linkwise.engines.hierarchical import SparseAgglomerative, detours
 from linkwise.exceptions import (
     InvalidArgumentError,
@@ -38,9 +39,11 @@ from linkwise.selection._automatic import (
     too_little,
 )
 from linkwise.selection._choice import (
+    MOST_VOTED,
     Task,
     choose,
     describe,
+    make,
     makes_tree,
     methods_that_understand,
     needs_number,
@@ -50,6 +53,7 @@ from linkwise.selection._choice import (
     require_room,
 )
 from linkwise.selection._doubt import about_views
+from linkwise.selection._merge_or_vote import merge_or_vote
 from linkwise.selection._methods import EFFORTS, load_method, method_name
 from linkwise.selection._search_cv import KnowledgeSearchCV
 
@@ -195,7 +199,11 @@ def cluster(
     and no rules, linkage or height: `Consensus`, unless triplets are about several levels of a hierarchy, so that two
     samples are together in one and apart in another. Otherwise one method is fitted.
 
-    Above 20,000 plain samples, with triplets or without ``n_clusters``: `SparseAgglomerative`.
+    Above 20,000 plain samples, full effort, hard pairs and groups or no statements: `SparseAgglomerative`, with
+    ``refine`` up to 1,000 clusters. Up to 300 clusters it and `Consensus` are first fitted with a part of the
+    statements, and `Consensus` is taken if it predicts the others better. The same from 3,000 samples on for more than
+    300 clusters. Also `SparseAgglomerative` above 20,000 plain samples without ``n_clusters``, or with triplets and
+    quick effort.
 
     Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
@@ -323,6 +331,8 @@ def _read(
 def _fit(X: Any, task: Task) -> Clustering:
     """Fit the method chosen or asked for; settle the number of clusters if none is given."""
     model, why = choose(task)
+    if task.divides_sparsely and task.compares_views and model.n_clusters <= MOST_VOTED:
+        model, why = merge_or_vote(model, make(Consensus, task), X, task.known)
     require_room(model, task)
     _fit_model(model, X, task)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
@@ -330,9 +340,19 @@ def _fit(X: Any, task: Task) -> Clustering:
     reasons += about_views(model)
     if isinstance(model, SparseAgglomerative):
         reasons.append(str(model.audit_))
+        if model.refined_ is not None:
+            reasons.append(_about_refining(model))
     if not task.known.is_hard.all() and not model.weighs:
         reasons.append("soft statements hold unless they contradict others; this method does not weigh them.")
     return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)
+
+
+def _about_refining(model: SparseAgglomerative) -> str:
+    """The reason for clusters by k-means, and where the trees are."""
+    return (
+        f"the clusters are those of constrained k-means: their squared distances to the means are lower by "
+        f"{100 * (model.refined_ or 0.0):.1f} % than those of the clusters before; each has its tree."
+    )
 
 
 def _fit_model(model: Any, X: Any, task: Task) -> None:

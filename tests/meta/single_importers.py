@@ -77,4 +77,6 @@ REASONS = {
     "linkwise.engines.consensus._votes": "evidence, held-out votes and trust, without samples or clusters",
     "linkwise.selection._doubt": "public: suspects",
     "linkwise.result._agreement": "public: the objective of `Dendrogram.cut_agreeing`, a dynamic program of its own",
+    "linkwise.selection._merge_or_vote": "fits two methods to compare them; `_cluster` fits one",
+    "linkwise.engines.hierarchical.sparse._refinement": "k-means beside a tree; the estimator merges",
 }

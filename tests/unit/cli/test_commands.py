@@ -88,13 +88,14 @@ def test_a_rule_about_sizes_is_obeyed_without_a_tree(here, capsys):
 def test_many_rows_are_clustered_without_a_matrix_of_distances(here, capsys, monkeypatch):
     monkeypatch.setattr("linkwise._memory.MATRIX", 5)
     options = ["cluster", "data.csv", "--id", "name", "-c", "said.csv", "--force", "-o", "out"]
-    assert main([*options, "-k", "3"]) == 0
+    assert main([*options, "-k", "3", "--effort", "quick"]) == 0
     told = capsys.readouterr()
     assert "COPKMeans(): 6 samples are too many for a matrix of distances." in told.out
     assert told.err == ""
     assert not (here / "out" / "tree.nwk").exists()
     ward = "ConstrainedAgglomerative(linkage='ward')"
     for more, method, why in (
+        (["-k", "3"], "SparseAgglomerative(refine=True)", "6 samples are merged along nearest neighbors first."),
         (["--height", "3"], "SparseAgglomerative()", "since it is to be cut at a height"),
         (["-k", "3", "--linkage", "ward"], ward, "since ward linkage was asked for"),
         (["-k", "3", "--method", "agglomerative"], ward, "so Ward linkage"),

@@ -81,6 +81,35 @@ def test_many_samples_get_no_matrix(monkeypatch):
     assert type(found.estimator).__name__ == "ConstrainedAgglomerative"
 
 
+def test_many_samples_get_one_tree_unless_a_vote_predicts_better(monkeypatch):
+    monkeypatch.setattr("linkwise._memory.MATRIX", 100)
+    few = Constraints.build(N, must_link=[(0, 1)])
+    found = cluster(X, few, 3)
+    assert type(found.estimator).__name__ == "SparseAgglomerative"
+    assert found.estimator.refine
+    assert "150 samples are merged along nearest neighbors first; there are too few statements" in found.reasons[0]
+    assert found.dendrogram is not None
+    for scores, taken, other in (
+        ([0.25, 0.5], "Consensus 0.50", "SparseAgglomerative 0.25"),
+        ([0.5, 0.5], "SparseAgglomerative 0.50", "Consensus 0.50"),
+    ):
+        left = list(scores)
+        monkeypatch.setattr("linkwise.selection._merge_or_vote.score_of", lambda *_, left=left: left.pop(0))
+        found = cluster(X, PAIRS, 3)
+        assert type(found.estimator).__name__ == taken.split()[0]
+        assert found.reasons[0].endswith(f"a fifth of the statements, held out: {taken}, {other}.")
+
+
+def test_votes_and_means_are_for_few_clusters(monkeypatch):
+    monkeypatch.setattr("linkwise.selection._choice.MOST_VOTED", 2)
+    monkeypatch.setattr("linkwise.selection._choice.COMPARED", 100)
+    monkeypatch.setattr("linkwise.selection._cluster.MOST_VOTED", 2)
+    monkeypatch.setattr("linkwise.selection._choice.MOST_REFINED", 2)
+    monkeypatch.setattr("linkwise.selection._cluster.merge_or_vote", None)
+    found = cluster(X, PAIRS, 3)
+    assert found.reasons[0] == "SparseAgglomerative(): 150 samples are merged along nearest neighbors first."
+
+
 def test_sparse_text_is_compared_by_cosine_and_distances_are_taken_as_given():
     found = cluster(sp.csr_matrix(X), PAIRS, 3, effort="quick")
     assert found.estimator.metric == "cosine"

@@ -38,8 +38,9 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
     make_items,
     merge_along,
 )
-from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of
+from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of, put_above
 from linkwise.engines.hierarchical.sparse._kernels_graph_merging import SlotArray
+from linkwise.engines.hierarchical.sparse._refinement import WORTH_AT_DEAD_END, Refined, refine
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, InvalidArgumentError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -52,8 +53,9 @@ class _Built(NamedTuple):
     tree: Dendrogram
     labels: IntArray
     audit: SparseAudit
-    dead_end: int | None
-    n_regrouped: int | None
+    dead_end: int | None = None
+    n_regrouped: int | None = None
+    refined: float | None = None
 
 
 class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
@@ -71,6 +73,11 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         Cut at this height instead of at a number of clusters; needs ``n_clusters=None``. Not with triplets.
     dead_end : {"regroup", "raise"}, default="regroup"
         What to do when no legal merge is left above ``n_clusters``, as in `ConstrainedAgglomerative`.
+    refine : bool, default=False
+        Compare the ``n_clusters`` clusters of the tree with those that constrained k-means finds, in ten steps from
+        them and as `COPKMeans` does. If one of these has a sum of squared distances to its means that is lower by more
+        than 1 %, or after a dead end 0.1 %, the clusters are those; each gets its tree, and these are joined as
+        far as statements allow. Not under triplets, which are about the tree.
     random_state : int, RandomState or None, default=0
         Decides how samples are sorted into cells for the search for neighbors.
 
@@ -82,6 +89,8 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         Number of clusters at which merging met a dead end, if samples were regrouped because of it.
     n_regrouped_ : int or None
         Number of samples that left the cluster of their tree because of it.
+    refined_ : float or None
+        The share by which steps of k-means lowered the sum of squared distances to the means, if they were kept.
 
     See Also
     --------
@@ -96,7 +105,8 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     Ward linkage, or centroid linkage under triplets (`ReCon`).
 
     **Cost** O(n^1.5 d) time for the neighbors, about O(n log n) for merging, O(top^2) for the rest; about
-    ``n (24 d + 70 n_neighbors + 150)`` bytes beside the data, and ``24 n n_clusters`` more at a dead end.
+    ``n (24 d + 70 n_neighbors + 150)`` bytes beside the data, and ``24 n n_clusters`` more at a dead end;
+    ``refine`` as `COPKMeans` twice, and another tree.
     **Guarantee** every hard statement holds, exactly ``n_clusters`` clusters or an error; heights are Ward's distances
     of the merged clusters. With all other samples as neighbors the tree is that of exact Ward linkage. The same input
     gives the same tree for any number of threads.
@@ -127,12 +137,14 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         "top": [Interval(Integral, 1, MOST_CLUSTERS, closed="both")],
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
         "dead_end": [StrOptions({"regroup", "raise"})],
+        "refine": ["boolean"],
         "random_state": ["random_state"],
     }
     _saved: ClassVar[dict[str, Kept]] = {
         "audit_": Kept(records=(SparseAudit,)),
         "dead_end_": REPORTED,
         "n_regrouped_": REPORTED,
+        "refined_": REPORTED,
         "_seed": REPORTED,
     }
 
@@ -141,7 +153,9 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     audit_: SparseAudit
     dead_end_: int | None
     n_regrouped_: int | None
+    refined_: float | None = None
     _neighbors: Any = None
+    _added_parameters: ClassVar[dict[str, Any]] = {"refine": False}
 
     def __init__(
         self,
@@ -151,6 +165,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         top: int = 3000,
         distance_threshold: float | None = None,
         dead_end: str = "regroup",
+        refine: bool = False,
         random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -158,6 +173,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         self.top = top
         self.distance_threshold = distance_threshold
         self.dead_end = dead_end
+        self.refine = refine
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -220,10 +236,13 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             if self.n_clusters is not None and self.n_clusters < above.n_roots:
                 return self._leave_dead_end(above, problem, items, edges, audit)
             labels = above.cut(n_clusters=self.n_clusters or above.n_roots)
+            better = refine(labels, problem, self._seed) if self.refine and self.n_clusters is not None else None
+            if better is not None:
+                return self._refined(better, problem, items, edges, _Built(above, labels, audit))
         tree = join_trees_of(items, merged, above, problem.constraints.ids)
         if self.distance_threshold is not None:
             labels = tree.cut(height=self.distance_threshold)
-        return _Built(tree, labels, audit, None, None)
+        return _Built(tree, labels, audit)
 
     def _under_triplets(self, X: FloatArray, known: Constraints) -> tuple[Dendrogram, IntArray]:
         try:
@@ -250,7 +269,18 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             raise DeadEndError(dead_end_message(end, k), above, end)
         moved = int((labels != home).sum())
         warn_user(detour_words(end, moved, len(labels), k))
+        better = refine(labels, problem, self._seed, WORTH_AT_DEAD_END) if self.refine else None
+        if better is not None:
+            return self._refined(better, problem, items, edges, _Built(above, labels, audit, end, moved))
         return _Built(self._within(labels, problem, items, edges), labels, audit, end, moved)
+
+    def _refined(self, better: Refined, problem: Problem, items: Items, edges: SlotArray, built: _Built) -> _Built:
+        """The result with clusters by k-means: a tree for each of them, joined as far as statements allow."""
+        forest = self._within(better.labels, problem, items, edges)
+        known = problem.constraints | Constraints.from_groups(better.labels, say="together")
+        above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
+        tree = put_above(forest, above, problem.constraints.ids)
+        return built._replace(tree=tree, labels=better.labels, refined=better.gain)
 
     def _within(self, labels: IntArray, problem: Problem, items: Items, edges: SlotArray) -> Dendrogram:
         """A forest with a tree for each cluster, merged along edges inside the clusters first."""
@@ -302,6 +332,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         tree = mark(outcome.tree, outcome.labels)
         self._keep_tree(tree, outcome.labels, self._certify(tree, problem), problem.X)
         self.audit_, self.dead_end_, self.n_regrouped_ = outcome.audit, outcome.dead_end, outcome.n_regrouped
+        self.refined_ = outcome.refined
 
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of each new sample: that of the nearest sample of the fit, as far as cells find it.

@@ -9,7 +9,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 
 from linkwise._messages import many
-from linkwise._typing import BoolArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.agglomeration import join_edges
 from linkwise.engines.hierarchical.sparse._graph_merging import Items, Merged
 from linkwise.problem import Problem
@@ -68,17 +68,32 @@ def _share(part: float) -> str:
 def join_trees_of(items: Items, merged: Merged, above: Dendrogram, ids: Any) -> Dendrogram:
     """The merges of items, then those of the tree above that join clusters."""
     n = above.n_samples
-    leaf = _some_leaf(above)
-    child = np.flatnonzero(above.parent >= 0)
-    order = child[np.argsort(above.parent[child], kind="stable")]
-    parent = above.parent[order]
-    eldest = np.searchsorted(parent, parent)
-    joins = np.flatnonzero(eldest != np.arange(len(parent)))
-    over = np.column_stack([leaf[order[eldest[joins]]], leaf[order[joins]]])
+    over, higher = _joins(above)
     edges = np.concatenate([items.first[merged.pairs], over])
-    height = np.concatenate([merged.height, above.raw_height[parent[joins]]])
+    height = np.concatenate([merged.height, higher])
     pairs, heights = join_edges(n, np.ascontiguousarray(edges), height, items.of_sample)
     return Dendrogram.from_merges(n, pairs, heights, ids=ids)
+
+
+def put_above(forest: Dendrogram, above: Dendrogram, ids: Any) -> Dendrogram:
+    """The merges of a forest, then those of another tree of the same samples that join trees of it."""
+    n = above.n_samples
+    under, lower = _joins(forest)
+    over, higher = _joins(above)
+    edges = np.ascontiguousarray(np.concatenate([under, over]))
+    pairs, heights = join_edges(n, edges, np.concatenate([lower, higher]), None)
+    return Dendrogram.from_merges(n, pairs, heights, ids=ids)
+
+
+def _joins(tree: Dendrogram) -> tuple[IntArray, FloatArray]:
+    """Two samples for each join of a tree, one of either branch, in the order of its nodes; and the heights."""
+    leaf = _some_leaf(tree)
+    child = np.flatnonzero(tree.parent >= 0)
+    order = child[np.argsort(tree.parent[child], kind="stable")]
+    parent = tree.parent[order]
+    eldest = np.searchsorted(parent, parent)
+    joins = np.flatnonzero(eldest != np.arange(len(parent)))
+    return np.column_stack([leaf[order[eldest[joins]]], leaf[order[joins]]]), tree.raw_height[parent[joins]]
 
 
 def _some_leaf(tree: Dendrogram) -> IntArray:

@@ -8,7 +8,7 @@ import scipy.sparse
 from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
 
-from linkwise import ConstrainedAgglomerative, Constraints, SparseAgglomerative, cluster
+from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, SparseAgglomerative, cluster
 from linkwise._threads import threads_at_most
 from linkwise.engines import nearest_neighbors
 from linkwise.engines.hierarchical.sparse import _estimator
@@ -179,3 +179,38 @@ def test_the_front_door_takes_it_for_many_rows(monkeypatch):
         type(cluster(X, method="SparseAgglomerative", n_clusters=3, params={"top": 20}).estimator)
         is SparseAgglomerative
     )
+
+
+def _cost(X, labels):
+    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in range(labels.max() + 1))
+
+
+@pytest.mark.parametrize("said", [False, True])
+def test_refined_clusters_cost_no_more_than_those_of_k_means_and_have_trees(said):
+    X, y = make_blobs(600, centers=6, n_features=4, cluster_std=3.5, random_state=1)
+    rng = np.random.default_rng(0)
+    known = _statements(rng, 600, y, "pairs") if said else Constraints.build(600)
+    plain = SparseAgglomerative(6, top=60, dead_end="regroup").fit(X, constraints=known)
+    model = SparseAgglomerative(6, top=60, refine=True).fit(X, constraints=known)
+    peer = COPKMeans(6, random_state=0).fit(X, constraints=known)
+    assert model.refined_ > 0
+    assert _cost(X, model.labels_) <= 1.01 * min(peer.inertia_, _cost(X, plain.labels_))
+    assert np.isclose(1 - _cost(X, model.labels_) / _cost(X, plain.labels_), model.refined_)
+    assert model.certificate_.ok
+    assert model.n_clusters_ == 6
+    assert adjusted_rand(model.dendrogram_.cut_marked(), model.labels_) == 1.0
+    if not said:
+        assert model.dendrogram_.n_roots == 1
+
+
+def test_clusters_that_are_apart_stay_those_of_the_tree():
+    X, _ = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    plain, model = (SparseAgglomerative(3, top=20, refine=one).fit(X) for one in (False, True))
+    assert model.refined_ is None
+    assert model.dendrogram_.parent.tolist() == plain.dendrogram_.parent.tolist()
+
+
+def test_under_triplets_clusters_stay_branches_of_the_tree():
+    X, _ = make_blobs(200, centers=3, cluster_std=4.0, random_state=0)
+    trio = Constraints.build(200, triplets=[(0, 1, 2)])
+    assert SparseAgglomerative(3, top=30, refine=True).fit(X, constraints=trio).refined_ is None
