@@ -82,6 +82,8 @@ def broken_links(site: Path) -> tuple[int, list[str]]:
     """Follow every link between pages of the site: how many there are, and those that lead nowhere."""
     pages: dict[Path, Anchors] = {}
     for path in site.rglob("*.html"):
+        if path.is_relative_to(site / "_static"):
+            continue  # templates of the theme, not pages
         pages[path] = Anchors()
         pages[path].feed(path.read_text(encoding="utf-8"))
     count, broken = 0, []

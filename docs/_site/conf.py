@@ -168,7 +168,7 @@ def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:  # noqa: ARG001
     """Leave out what scikit-learn and Python add to a class: their own pages describe it."""
     home = str(getattr(thing, "__module__", None) or getattr(getattr(thing, "fget", None), "__module__", None) or "")
-    foreign = home.split(".")[0] in ("sklearn", "enum", "builtins") or name in dir(str)
+    foreign = home.split(".", maxsplit=1)[0] in ("sklearn", "enum", "builtins") or name in dir(str)
     return True if foreign or name.endswith("_request") else None
 
 
