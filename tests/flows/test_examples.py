@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("plot_"))
+GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -36,3 +40,16 @@ def test_there_are_examples_and_the_readme_names_them():
     assert SCRIPTS
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [script.name for script in SCRIPTS if f"examples/{script.name}" not in text] == []
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_an_example_of_the_gallery_runs_and_draws(script):
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            runpy.run_path(str(script))
+        assert plt.get_fignums()
+    finally:
+        plt.close("all")

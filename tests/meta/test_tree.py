@@ -19,6 +19,7 @@ LEFT_OUT = {
     ".venv",
     ".venv-floor",
     "__pycache__",
+    "_build",
     ".hypothesis",
     ".mypy_cache",
     ".pytest_cache",
@@ -87,6 +88,7 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
 COMMANDS = (
     "scripts/build-kernels",
     "scripts/demo",
+    "scripts/docs",
     "scripts/test",
     "scripts/test-floor",
     "scripts/test-kernels",

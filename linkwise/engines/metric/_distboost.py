@@ -143,7 +143,7 @@ class DistBoost(DistanceLearner):
         The mixtures kept, each with mixing ``weights``, ``means`` and ``precisions_cholesky``.
     weights_ : ndarray of shape (n_mixtures,)
         Weights of the mixtures; they add up to 1.
-    losses_ : ndarray of shape (n_iter_ + 1,)
+    losses_ : ndarray of shape (n_iterations + 1,)
         Mean exponential loss over the statements, before the first and after every round; empty without statements.
     n_iter_ : int
         Number of mixtures fitted.

@@ -244,10 +244,11 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     The model of [1]_. Must-linked samples form a chunklet with one label; its density is the product of theirs. Labels
     of chunklets are drawn by the mixing weights, given that every cannot-link holds. Chunklets that cannot-links
     connect are summed over jointly: along a tree of tables found by a least-fill order, each over at most
-    ``max_states`` joint states (a chain, a tree or a cycle of any length needs n_clusters**2 or **3), or, for groups
-    apart, over the 2**n_clusters sets of clusters they may take. Wider components raise `LinkwiseError`.
+    ``max_states`` joint states (a chain, a tree or a cycle of any length needs ``n_clusters**2`` or
+    ``n_clusters**3``), or, for groups apart, over the ``2**n_clusters`` sets of clusters they may take. Wider
+    components raise `LinkwiseError`.
 
-    **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
+    **Cost** per iteration that of plain EM plus the tables: ``n_clusters**2`` for a single cannot-link. **Guarantee**
     ``labels_`` are the most probable joint labeling, and every hard statement holds in it, re-checked after each fit.
     With ``reg_covar=0`` the objective never falls; adding to the variances, as `GaussianMixture` does too, can lower it
     by about as much as is added. Without statements the result is that of `GaussianMixture` from the same start with

@@ -155,7 +155,7 @@ class _Learned(_Biased):
         Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
     objective_ : float
         Cluster error of the tree on the statements.
-    objectives_, steps_ : ndarray of shape (n_iter_,)
+    objectives_, steps_ : ndarray of shape (n_iterations,)
         Cluster error of every learning run, and how many times it changed the weights.
     n_iter_ : int
         Number of learning runs.
