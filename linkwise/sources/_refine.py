@@ -210,7 +210,8 @@ def _place_samples(tree: Dendrogram, known: Taxonomy, found_at: IntArray, min_si
     for v in order.tolist():
         if holder[v] < 0 and above[v] >= 0:
             holder[v] = holder[above[v]]
-    node, branches = holder[:n].copy(), []
+    node = holder[:n].copy()
+    branches: list[int] = []
     for v in order.tolist():
         free = labeled[v] == 0
         top = above[v] < 0 or labeled[above[v]] > 0

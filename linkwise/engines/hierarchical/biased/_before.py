@@ -47,7 +47,7 @@ class Comparisons:
     def movable(self, failing: IntArray, cosine: FloatArray) -> IntArray:
         """The comparisons of which no row has weighted norm 0, which no change of weights would move."""
         alive = np.diag(cosine) > 0.0
-        return failing[alive[self.first[failing]] & alive[self.near[failing]] & alive[self.far[failing]]]
+        return np.asarray(failing[alive[self.first[failing]] & alive[self.near[failing]] & alive[self.far[failing]]])
 
     def gradient(self, failing: IntArray, unit: Any, cosine: FloatArray) -> FloatArray:
         """The mean of equation (7) over the comparisons that fail."""
