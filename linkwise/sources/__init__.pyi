@@ -20,6 +20,10 @@ from linkwise.sources._labels import (
 from linkwise.sources._noise import (
     flip as flip,
 )
+from linkwise.sources._refine import (
+    Refinement as Refinement,
+    refine as refine,
+)
 from linkwise.sources._taxonomy import (
     Taxonomy as Taxonomy,
 )

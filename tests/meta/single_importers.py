@@ -31,6 +31,7 @@ REASONS = {
     "linkwise.engines.graph._kernel_loop": "the algorithm on contracted nodes, without the parameters of the estimator",
     "linkwise.engines.graph._neighborhoods": "a public estimator, which questions also use",
     "linkwise.engines.hierarchical._active_complete_link": "a public function, which questions also use",
+    "linkwise.engines.hierarchical.biased._before": "weights from triplets alone, which need no run of merging",
     "linkwise.engines.hierarchical.biased._runs": "the algorithms and their state, without the parameters",
     "linkwise.engines.hierarchical.relative._run": "the merge loop; the estimator judges, cuts and keeps",
     "linkwise.engines.hierarchical.ultrametric._heights": "public functions, one of which warmup calls",

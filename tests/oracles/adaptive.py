@@ -145,8 +145,11 @@ def error(merges, triplets, score):
     return 1.0 - sum(sum(h) / len(h) for h in of_node.values()) / len(of_node)
 
 
-def bihac(X, triplets, *, method="average", rate=5.0, r_max=50, r_ni=None, tol=1e-6, score="node"):
-    """Figure 5. Returns the best merges, their weights, all errors, and the smallest lead of any choice."""
+def bihac(X, triplets, *, method="average", rate=5.0, r_max=50, r_ni=None, tol=1e-6, score="node", judged=None):
+    """Figure 5. Returns the best merges, their weights, all errors, and the smallest lead of any choice.
+
+    With ``judged`` the error is that on these triplets, which nothing is learned from.
+    """
     w = np.ones(X.shape[1])
     best, best_w, best_error, errors, since, least = None, None, math.inf, [], 0, math.inf
     while True:
@@ -154,9 +157,40 @@ def bihac(X, triplets, *, method="average", rate=5.0, r_max=50, r_ni=None, tol=1
         merges, cases, lead = cluster(X, triplets, current, method, legal=False)
         least = min(least, lead)
         w = adapt(X, cases, current, rate)
-        errors.append(error(merges, triplets, score))
+        errors.append(error(merges, triplets if judged is None else judged, score))
         since += 1
         if errors[-1] < best_error:
             best, best_w, best_error, since = merges, current, errors[-1], 0
         if np.abs(w - current).max() <= tol or len(errors) == r_max or (r_ni is not None and since >= r_ni):
             return best, best_w, errors, least
+
+
+def failing(X, triplets, w):
+    """The ordered comparisons (x, y, z) that do not hold: x should be more similar to y than to z."""
+    both = [order for x, y, z in triplets for order in ((x, y, z), (y, x, z))]
+    return [(x, y, z) for x, y, z in both if cosine(X[x], X[y], w) <= cosine(X[x], X[z], w)]
+
+
+def before(X, triplets, *, rate, passes, judged=None, tol=1e-6):
+    """Weights from comparisons of samples: one step along the mean gradient of those that fail, in every pass.
+
+    Returns the weights with the fewest failing comparisons and the share that fails before every step.
+    """
+    w = np.ones(X.shape[1])
+    best, least, shares = w, math.inf, []
+    while True:
+        asked = triplets if judged is None else judged
+        shares.append(len(failing(X, asked, w)) / max(2 * len(asked), 1))
+        if shares[-1] < least:
+            best, least = w, shares[-1]
+        wrong = failing(X, triplets, w)
+        moved = w
+        changes = [gradient(X[x], X[y], X[z], w) for x, y, z in wrong]
+        changes = [change for change in changes if change is not None]
+        if changes:
+            change = np.mean(changes, axis=0)
+            moved = np.maximum(w + rate * change, 0.0)
+            moved = moved * (len(w) / moved.sum()) if moved.sum() > 0 else w
+        if np.abs(moved - w).max() <= tol or len(shares) == passes:
+            return best, shares
+        w = moved

@@ -148,17 +148,26 @@ class _Learned(_Biased):
     error_weights : {"node", "uniform"}
         The error that decides between runs is one minus the H-correlation with equal weight to all nodes of the known
         hierarchy, or one minus the share of triplets that hold.
+    learn : {"during", "before"}
+        When weights are learned: during the runs, from merges that break triplets, or before a single run, from the
+        triplets alone, each read as two comparisons of cosines.
+    validation_fraction : float or None
+        Share of the samples named by triplets that is kept back: triplets about any of these do not change the
+        weights, and the error that decides between runs is that on them alone. None: the error on all triplets.
+    random_state : int, RandomState, Generator or None
+        Which samples are kept back.
 
     Attributes
     ----------
     feature_weights_ : ndarray of shape (n_features,)
         Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
     objective_ : float
-        Cluster error of the tree on the statements.
+        Cluster error of the tree on the statements, or, of `BiHAC`, on those kept back.
     objectives_, steps_ : ndarray of shape (n_iterations,)
-        Cluster error of every learning run, and how many times it changed the weights.
+        Cluster error of every learning run, and how many times it changed the weights. With ``learn="before"`` the
+        share of comparisons that fail before each step, and whether it changed the weights.
     n_iter_ : int
-        Number of learning runs.
+        Number of learning runs, or of steps with ``learn="before"``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -167,6 +176,14 @@ class _Learned(_Biased):
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "error_weights": [StrOptions({"node", "uniform"})],
+        "learn": [StrOptions({"during", "before"})],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+    _added_parameters: ClassVar[dict[str, Any]] = {
+        "learn": "during",
+        "validation_fraction": None,
+        "random_state": None,
     }
 
     _saved: ClassVar[dict[str, Kept]] = {
@@ -191,6 +208,9 @@ class _Learned(_Biased):
         n_iter_no_change: int | None = None,
         tol: float = 1e-6,
         error_weights: str = "node",
+        learn: str = "during",
+        validation_fraction: float | None = None,
+        random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -200,6 +220,9 @@ class _Learned(_Biased):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.error_weights = error_weights
+        self.learn = learn
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -209,6 +232,9 @@ class _Learned(_Biased):
             "n_iter_no_change": self.n_iter_no_change,
             "tol": self.tol,
             "error_weights": self.error_weights,
+            "learn": self.learn,
+            "validation_fraction": self.validation_fraction,
+            "random_state": self.random_state,
         }
 
     def _remember(self, run: AdaptiveRun) -> Dendrogram:
@@ -294,14 +320,20 @@ class BiHAC(_Learned):
     stay sparse), O(m log m + k²) for m triplets about k samples, and for each change of weights one look at the samples
     of four clusters.
     **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken. The error is
-    never above that of plain agglomeration.
+    never above that of plain agglomeration, except with ``learn="before"``, where the tree is not judged.
     **Departure from** [1]_ the weights are fixed during a run. The cluster a wrongly merged one should have met is
     looked for among all but its partner. A step that leaves no weight above 0 is not taken, nor one for a cluster of
-    weighted norm 0. H-correlation weighs nodes as `linkwise.metrics.h_correlation` does.
+    weighted norm 0. H-correlation weighs nodes as `linkwise.metrics.h_correlation` does. The hold-out error that [1]_
+    mentions keeps samples back, not triplets, so that nothing known of them enters the weights. ``learn="before"`` is
+    our reading of the first approach of [2]_, which [1]_ cites and does not print: gradient steps of (5) to (7) on
+    samples in place of clusters, each along the mean over all comparisons that fail; the weights with the fewest of
+    these are kept.
 
     References
     ----------
     .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009.
+    .. [2] K. Bade, A. Nürnberger, "Creating a Cluster Hierarchy under Constraints of a Partially Known Hierarchy",
+       SDM 2008.
 
     Examples
     --------

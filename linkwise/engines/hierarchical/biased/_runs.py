@@ -19,11 +19,14 @@ import scipy.sparse
 
 from linkwise._kernels.lca import prepare, query_many
 from linkwise._memory import require_memory
+from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import current_progress
 from linkwise.engines.hierarchical.biased import _kernels as kernels
+from linkwise.engines.hierarchical.biased._before import learn_before
 from linkwise.engines.hierarchical.biased._kernels_broken_triplets import Live, Triples, _list_pairs
+from linkwise.exceptions import InvalidArgumentError
 from linkwise.problem import Problem, onetree
 from linkwise.result import Dendrogram
 
@@ -31,7 +34,16 @@ METHODS = {"average": kernels.AVERAGE, "centroid": kernels.CENTROID}
 _WORK = 200_000_000  # entries looked at between two looks at the keyboard
 
 
-def read_triples(constraints: Constraints, *, nodes: bool) -> Triples:
+class Listed(NamedTuple):
+    """Triplets, each once, with their samples numbered by ``sample``."""
+
+    sample: IntArray
+    row: IntArray
+    group: IntArray  # the node of the known hierarchy that each belongs to, or 0
+    total: IntArray  # triplets of each group
+
+
+def list_triples(constraints: Constraints, *, nodes: bool) -> Listed:
     """Number the samples named and list each triplet once; with ``nodes`` find the node each belongs to.
 
     With ``nodes`` the triplets must not contradict each other.
@@ -52,14 +64,37 @@ def read_triples(constraints: Constraints, *, nodes: bool) -> Triples:
     if nodes and k:
         parent = onetree(k, row).parent
         if parent is None:
-            msg = "read_triples: the triplets contradict each other, which `fit` refuses; please report the input."
+            msg = "list_triples: the triplets contradict each other, which `fit` refuses; please report the input."
             raise AssertionError(msg)
         node = query_many(prepare(parent), row[:, 0].copy(), row[:, 1].copy())
     asked = np.bincount(node)
     group = (np.cumsum(asked > 0) - 1)[node]
-    start, stop, of_pair, entry, conflict = _list_pairs(row.astype(np.int64), group.astype(np.int64), k)
-    total = asked[asked > 0].astype(np.int64)
-    return Triples(sample.astype(np.int64), start, stop, of_pair, entry, total, conflict)
+    return Listed(sample, row, group, asked[asked > 0])
+
+
+def read_triples(listed: Listed) -> Triples:
+    """Make triplets ready for the kernels."""
+    k = len(listed.sample)
+    start, stop, of_pair, entry, conflict = _list_pairs(listed.row.astype(np.int64), listed.group.astype(np.int64), k)
+    total = listed.total.astype(np.int64)
+    return Triples(listed.sample.astype(np.int64), start, stop, of_pair, entry, total, conflict)
+
+
+def part_samples(constraints: Constraints, share: float, random_state: Any) -> tuple[Constraints, Constraints]:
+    """Keep back a share of the samples that triplets name: triplets about the others, and those about any of these."""
+    named = np.unique(constraints.of(Kind.TRIPLET))
+    held = make_generator(random_state).choice(named, size=round(share * len(named)), replace=False)
+    at = np.flatnonzero(constraints.kind == Kind.TRIPLET)
+    touches = np.isin(constraints.of(Kind.TRIPLET), held).any(axis=1)
+    learned, judged = constraints.select(at[~touches]), constraints.select(at[touches])
+    if not learned.n_statements or not judged.n_statements:
+        which = "learn from" if not learned.n_statements else "judge by"
+        msg = (
+            f"validation_fraction={share} keeps {len(held):,} of {len(named):,} samples back, which leaves no triplet "
+            f"to {which}.\nHint: use validation_fraction=None, which judges by the triplets it learns from."
+        )
+        raise InvalidArgumentError(msg)
+    return learned, judged
 
 
 def open_triples(triples: Triples) -> Live:
@@ -89,12 +124,27 @@ class Tree(NamedTuple):
 class Runner:
     """Rows and triplets made ready for any number of runs."""
 
-    def __init__(self, problem: Problem, *, method: str, error_weights: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        method: str,
+        error_weights: str,
+        validation_fraction: float | None = None,
+        random_state: Any = None,
+    ) -> None:
         self._ids = problem.constraints.ids
         self.n, self.d = problem.X.shape
         self._method = METHODS[method]
         self._rows = _vectors(problem.X)
-        self._triples = read_triples(problem.constraints, nodes=error_weights == "node")
+        self._said, self._nodes = problem.constraints, error_weights == "node"
+        self._judged: Listed | None = None
+        learned = problem.constraints
+        if validation_fraction is not None:
+            learned, judged = part_samples(problem.constraints, validation_fraction, random_state)
+            self._judged = list_triples(judged, nodes=self._nodes)
+        self._listed = list_triples(learned, nodes=self._nodes)
+        self._triples = read_triples(self._listed)
         k = len(self._triples.sample)
         require_memory(
             8 * self.n * self.n + 20 * k * k,
@@ -122,6 +172,8 @@ class Runner:
             if callback is not None:
                 callback(before * (n - 1) + end, at_most * (n - 1))
         share = live.found / self._triples.total
+        if self._judged is not None:
+            share = _shares_that_hold(self._judged, n, merging.pairs)
         return Tree(
             merging.pairs,
             merging.similarity,
@@ -129,6 +181,23 @@ class Runner:
             merging.events[: merging.n_events[0]],
             1.0 - float(share.mean()) if len(share) else 0.0,
         )
+
+    @property
+    def keeps_back(self) -> bool:
+        """Whether some triplets are kept back."""
+        return self._judged is not None
+
+    def comparisons(self) -> tuple[IntArray, IntArray | None]:
+        """The triplets to learn from and those to judge by, as numbers of samples."""
+        judged = None if self._judged is None else self._judged.sample[self._judged.row]
+        return self._listed.sample[self._listed.row], judged
+
+    def use_all(self) -> None:
+        """From now on let runs follow, and be judged by, all triplets, those kept back included."""
+        if self._judged is not None:
+            self._judged = None
+            self._listed = list_triples(self._said, nodes=self._nodes)
+            self._triples = read_triples(self._listed)
 
     def adapt(self, tree: Tree, weights: FloatArray, rate: float) -> tuple[FloatArray, int]:
         """The weights after a run that was made with ``weights``, and how many steps led there."""
@@ -171,6 +240,16 @@ class Runner:
             events=np.zeros((n - 1, 4), dtype=np.int64),
             n_events=np.zeros(1, dtype=np.int64),
         )
+
+
+def _shares_that_hold(listed: Listed, n: int, pairs: npt.NDArray[np.int64]) -> FloatArray:
+    """The share of the triplets of each group that a tree of merges displays."""
+    parent = np.full(2 * n - 1, -1, dtype=np.intp)
+    parent[pairs] = np.arange(n, 2 * n - 1)[:, None]
+    index = prepare(parent)
+    x, y, z = (listed.sample[column] for column in listed.row.T)
+    held = query_many(index, x, y) < query_many(index, x, z)  # both are above x, and later merges have higher numbers
+    return np.bincount(listed.group[held], minlength=len(listed.total)) / listed.total
 
 
 def _vectors(X: Any) -> kernels.Vectors:
@@ -218,18 +297,54 @@ def bihac(
     **learning: Any,
 ) -> AdaptiveRun:
     """Run `BiHAC`, beginning with given feature weights if there are any."""
-    runner = Runner(problem, method=method, error_weights=error_weights)
-    return _learn(runner, runner.start_weights(weights), **learning)
+    runner, learning = _make_runner(problem, method, error_weights, learning)
+    if learning.pop("learn", "during") == "before":
+        return _run_after(runner, problem, kernels.FREE, learning)
+    learned = _learn(runner, runner.start_weights(weights), **learning)
+    return learned._replace(broken=_broken_of_all(runner, learned))
 
 
 def biihac(
     problem: Problem, *, method: str = "average", error_weights: str = "node", max_iter: int = 50, **learning: Any
 ) -> AdaptiveRun:
     """Run `BiiHAC`; ``errors`` and ``steps`` are those of the learning runs, all else is about the last one."""
-    runner = Runner(problem, method=method, error_weights=error_weights)
+    runner, learning = _make_runner(problem, method, error_weights, learning)
+    if learning.pop("learn", "during") == "before":
+        return _run_after(runner, problem, kernels.LEGAL, {"max_iter": max_iter, **learning})
     learned = _learn(runner, runner.start_weights(None), max_iter=max_iter, last=1, **learning)
+    runner.use_all()
     tree = runner.run(learned.weights, kernels.LEGAL, max_iter, max_iter + 1)
     return _outcome(runner, tree, learned.weights, learned.errors, learned.steps)
+
+
+def _broken_of_all(runner: Runner, learned: AdaptiveRun) -> IntArray:
+    """How many triplets each merge broke, those kept back included."""
+    if not runner.keeps_back:
+        return learned.broken
+    runner.use_all()
+    return runner.run(learned.weights, kernels.FREE).broken.astype(np.intp)
+
+
+def _make_runner(
+    problem: Problem, method: str, error_weights: str, learning: dict[str, Any]
+) -> tuple[Runner, dict[str, Any]]:
+    """The runner, and what is left of the options: those of learning."""
+    kept = {key: learning[key] for key in ("validation_fraction", "random_state") if key in learning}
+    runner = Runner(problem, method=method, error_weights=error_weights, **kept)
+    return runner, {key: value for key, value in learning.items() if key not in kept}
+
+
+def _run_after(runner: Runner, problem: Problem, mode: int, learning: dict[str, Any]) -> AdaptiveRun:
+    """Learn the weights from the triplets alone, then make one run."""
+    options = {"learning_rate": 5.0, "max_iter": 50, "n_iter_no_change": None, "tol": 1e-6, **learning}
+    learnable, judged = runner.comparisons()
+    named = np.unique(learnable if judged is None else np.concatenate([learnable, judged]))
+    rows = (np.searchsorted(named, learnable), None if judged is None else np.searchsorted(named, judged))
+    learned = learn_before(problem.X[named], *rows, **options)
+    error = runner.run(learned.weights, mode).error if mode == kernels.FREE and runner.keeps_back else None
+    runner.use_all()
+    run = _outcome(runner, runner.run(learned.weights, mode), learned.weights, learned.failing, learned.steps)
+    return run if error is None else run._replace(error=error)
 
 
 def _learn(
