@@ -181,6 +181,7 @@ def cluster(
     dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
     samples in the plane, instead of the tree and its picture. `linkwise.cluster` in Python gives the same clusters.
     """
+    output = output or _own_folder(data)
     blocks = {option: options.pop(option) for option in BLOCK_OPTIONS}
     if wants_blocks(blocks):
         others = {"--height": height, "--linkage": linkage, "--method": method != "auto", "--set": settings}
@@ -204,7 +205,6 @@ def cluster(
         msg = "--trust is about statements, so it needs a file of them.\nHint: -c said.csv"
         raise click.UsageError(msg)
     one_standard_input([data, *constraints])
-    output = output or f"{'samples' if data == '-' else visible(Path(data).name.split('.')[0])}-clusters"
     folder = Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     require_rows(clusters, data, table)
@@ -252,6 +252,12 @@ def cluster(
         names = _write(folder, found, facts, table, said, heading)
     asked = {"effort": effort, "trust": trusted}
     _tell(found, said, folder.folder, names, reasons, asked, quiet=quiet)
+
+
+def _own_folder(data: str) -> str:
+    """The folder for results of data that come without one: named after the file, in the folder one works in."""
+    name = Path(data).name.split(".")[0]
+    return f"{visible(name) if name and not set(name) & set('*?[') and name != '-' else 'samples'}-clusters"
 
 
 def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
