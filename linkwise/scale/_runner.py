@@ -190,8 +190,14 @@ def local_workers(count: int, memory_limit: str | int = "auto") -> Iterator[Any]
     import dask
     from distributed import Client, LocalCluster
 
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.admin.log-length": 0,
+        # On a busy machine a worker that ended needs long to start again; after this time it is given up.
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0, "distributed.admin.log-length": 0}),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=count,
             threads_per_worker=1,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._files import write_whole
+from linkwise._files import is_partial, write_whole
 from linkwise._messages import many, notice
 from linkwise._typing import FloatArray
 from linkwise._validation import read_count
@@ -354,6 +354,8 @@ class _Run:
         final = self.place / "labels"
         if final.exists():
             shutil.rmtree(final)
+        for left in filter(is_partial, list(aside.iterdir())):  # of a worker that ended while it wrote
+            left.unlink(missing_ok=True)
         aside.rename(final)
         held = io.BytesIO()
         np.save(held, state.centers, allow_pickle=False)

@@ -14,6 +14,7 @@ import numpy as np
 from linkwise import _memory
 from linkwise._compat import InvalidParameterError
 from linkwise._messages import hint
+from linkwise._validation import is_whole
 from linkwise.constraints import CHOICES, LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
 from linkwise.engines.consensus import Consensus
@@ -106,7 +107,7 @@ class Task:
     @property
     def divides_sparsely(self) -> bool:
         """Whether many samples or clusters are asked for by number, under hard pairs and groups, or none."""
-        if self.n_clusters is None or self.effort != "full" or self.method is not None:
+        if not is_whole(self.n_clusters) or self.effort != "full" or self.method is not None:
             return False
         known = self.known.is_hard.all() and not self.says(*CHOICES, Kind.TRIPLET)
         crowded = self.n_clusters > MOST_VOTED and self.n > COMPARED

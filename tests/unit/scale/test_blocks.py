@@ -179,6 +179,19 @@ def test_a_truncated_file_is_named(tmp_path):
         cluster(data, None, K, out=tmp_path / "out")
 
 
+def test_what_a_worker_left_unfinished_is_not_among_the_results(tmp_path):
+    X, *_ = planted()
+
+    def leave(done, total):
+        for folder in (tmp_path / "out").glob("**/labels-*/"):
+            (folder / ".part-000001.parquet.0123456789abcdef.partial").write_bytes(b"PAR1")
+
+    with progress(leave):
+        found = cluster(X, None, K, block_rows=250, max_passes=1, out=tmp_path / "out")
+    assert sorted(contents(found.folder)) == [f"part-{number:06d}.parquet" for number in range(-(-N // 250))]
+    assert found.certificate.ok
+
+
 def test_the_cost_never_rises(tmp_path):
     X, _, must, cannot = planted(2)
     known = Constraints.build(N, must_link=must, cannot_link=cannot)
