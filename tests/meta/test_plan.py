@@ -42,7 +42,7 @@ ORDER = [
     "metrics datasets plots",
     "selection active report scale",
     "io",
-    "cli",
+    "cli app",
     "__main__",
     "",
 ]
