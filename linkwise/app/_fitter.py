@@ -304,7 +304,7 @@ class Fitter:
         hard = moment.table.select(moment.table.is_hard)
         labels = moment.picture.labels
         bare = Dendrogram(self.roll.n, moment.picture.tree.parent, moment.picture.tree.raw_height)
-        found = why(bare, self.roll.place[a], self.roll.place[b], hard, labels=labels, ids=self.roll.names)
+        found = why(bare, self.roll.place[a], self.roll.place[b], hard, labels=labels + 1, ids=self.roll.names)
         lines = [line for line in str(found).splitlines() if not line.startswith("To have them")]
         changes: list[dict[str, Any]] = []
         for change in found.changes:

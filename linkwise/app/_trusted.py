@@ -16,8 +16,7 @@ from linkwise.constraints import Constraints
 from linkwise.problem import check
 
 Key = tuple[int, int]  # row of the log and line of an import, 0 for rows that are no import
-KINDS = ("must_link", "cannot_link", "triplet", "together", "apart")
-_ARITY = {"must_link": 2, "cannot_link": 2, "triplet": 3}
+KINDS = ("must_link", "cannot_link", "triplet", "branch", "together", "apart")
 
 
 class Roll:
@@ -43,19 +42,19 @@ class Roll:
         ``bodies`` holds the body of every move of a branch by its row in the log.
         """
         found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
-        weight: dict[str, list[float]] = {kind: [] for kind in KINDS}
         owner: dict[str, list[int]] = {kind: [] for kind in KINDS}
         for at, unit in enumerate(said):
             rows = self.rows(unit.items)
-            made = self._beside(rows, bodies[unit.seq]) if unit.kind == "branch" else [rows]
-            kind = "triplet" if unit.kind == "branch" else unit.kind
-            found[kind] += made
-            weight[kind] += [np.inf if unit.weight is None else unit.weight] * len(made)
-            owner[kind] += [at] * len(made)
-        triplets = np.array(found["triplet"], dtype=np.intp).reshape(-1, 3)
-        named = {"triplets" if kind == "triplet" else kind: found[kind] for kind in KINDS} | {"triplets": triplets}
-        made_of = np.array([at for kind in KINDS for at in owner[kind]], dtype=np.intp)
-        table = Constraints.build(self.n, **named, weight=[w for kind in KINDS for w in weight[kind]])
+            owner[unit.kind].append(at)
+            found[unit.kind].append(self._beside(rows, bodies[unit.seq]) if unit.kind == "branch" else rows)
+        beside = found.pop("branch")
+        triplets = np.concatenate([np.array(found.pop("triplet"), dtype=np.intp).reshape(-1, 3), *beside])
+        places = [*owner["must_link"], *owner["cannot_link"], *owner["triplet"]]
+        for at, rows in zip(owner["branch"], beside, strict=True):
+            places += [at] * len(rows)
+        made_of = np.array([*places, *owner["together"], *owner["apart"]], dtype=np.intp)
+        weight = np.array([np.inf if unit.weight is None else unit.weight for unit in said], dtype=np.float64)
+        table = Constraints.build(self.n, **found, triplets=triplets, weight=weight[made_of].tolist())
         made_of = made_of[table.row]  # weights are positive and items differ, so that no statement is left out
         order = np.argsort(made_of, kind="stable")
         seqs = np.array([unit.seq for unit in said], dtype=np.intp)
