@@ -42,7 +42,8 @@ ORDER = [
     "metrics datasets plots",
     "selection active report scale",
     "io",
-    "cli app",
+    "app",
+    "cli",
     "__main__",
     "",
 ]
