@@ -6,6 +6,10 @@ from linkwise.io._knowledge import (
     Knowledge as Knowledge,
     read_knowledge as read_knowledge,
 )
+from linkwise.io._look import (
+    Look as Look,
+    look as look,
+)
 from linkwise.io._model import (
     load as load,
     save as save,
