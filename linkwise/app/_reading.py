@@ -332,7 +332,8 @@ def preview(
         shown["error"] = _error(refused, opened)
         chosen |= {key: opened.given[key] for key in OPTIONS if key in opened.given and key not in chosen}
     shown["notes"] = _notes(opened, chosen, table)
-    shown["options"] = {key: json.dumps(value) if isinstance(value, list) else value for key, value in chosen.items()}
+    plain = {key: json.dumps(value) if isinstance(value, list) else value for key, value in chosen.items()}
+    shown["options"] = {key: value for key, value in plain.items() if value is not None}
     return shown
 
 
