@@ -244,7 +244,11 @@ class Fitter:
 
     def _cards(self, moment: Moment) -> list[dict[str, Any]]:
         before = self.now
-        if before is not None and before.chosen == moment.chosen and before.standing.repaired == moment.standing.repaired:
+        if (
+            before is not None
+            and before.chosen == moment.chosen
+            and before.standing.repaired == moment.standing.repaired
+        ):
             return before.conflicts
         return Conflicts(self.roll, moment.standing, moment.chosen, self.items.X).cards()
 

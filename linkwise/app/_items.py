@@ -128,7 +128,9 @@ class Items:
 
 def items_of(table: Table, roles: Mapping[str, str]) -> Items:
     """Return the items of a table that `read_data` read, with every column that has a role to be shown kept as text."""
-    found: dict[str, list[str]] = {role: [c for c in roles if roles[c] == role] for role in dict.fromkeys(roles.values())}
+    found: dict[str, list[str]] = {
+        role: [c for c in roles if roles[c] == role] for role in dict.fromkeys(roles.values())
+    }
     seen = [c for c in roles if roles[c] in SEEN]
     columns: dict[str, Cells] = {}
     numbers: dict[str, FloatArray] = {}

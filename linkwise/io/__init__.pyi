@@ -35,6 +35,15 @@ from linkwise.io._write_knowledge import (
 
 """For other packages of linkwise."""
 
+from linkwise.io._columns import (
+    Columns as Columns,
+    DelimitedColumns as DelimitedColumns,
+    Script as Script,
+    typed_columns as typed_columns,
+)
+from linkwise.io._data import (
+    open_columns as open_columns,
+)
 from linkwise.io._text import (
     read_text as read_text,
 )

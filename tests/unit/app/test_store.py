@@ -267,9 +267,14 @@ def test_a_schema_that_linkwise_did_not_make_is_refused(path, store, command):
 
 @pytest.mark.parametrize(
     "command",
-    ["update log set body = '{}' where seq = 3", "update log set who = 'eve' where seq = 2", "delete from log where seq = 2",
-     "delete from log where seq = 4", "update log set seq = 9 where seq = 4"],
-)  # fmt: skip
+    [
+        "update log set body = '{}' where seq = 3",
+        "update log set who = 'eve' where seq = 2",
+        "delete from log where seq = 2",
+        "delete from log where seq = 4",
+        "update log set seq = 9 where seq = 4",
+    ],
+)
 def test_rows_that_were_altered_or_removed_by_another_program_are_noticed(path, store, command):
     store.append([new(n) for n in range(3)])
     store.close()
