@@ -270,6 +270,7 @@ def _listen(port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind(("127.0.0.1", port))
+        found.listen(128)  # a browser that comes early waits
     except (OSError, OverflowError) as failed:
         found.close()
         why = getattr(failed, "strerror", None) or str(failed)

@@ -26,8 +26,8 @@ def open_verb(file: str | None, no_browser: bool, project: str | None, folder: s
     """Open the workbench in a browser: questions, a tree to correct by hand, conflicts, history, exports.
 
     FILE is a project (.lw) or a table; of a table a project is made beside it, or opened if it is there already.
-    Without FILE the start page appears. The server listens on this computer only, and everything said is saved before the page
-    hears so. Ctrl-C ends it, and so does Quit on the page.
+    Without FILE the start page appears. The server listens on this computer only, and everything said is saved before
+    the page hears so. Ctrl-C ends it, and so does Quit on the page.
     """
     from linkwise.app import open_project
 
