@@ -57,7 +57,7 @@ class Workbench:
             ask=ask,
             fit=fit,
             recent=Recent(self.folder / "config"),
-            quit=lambda: self.server.end(),
+            quit=self._end,
         )
         try:
             self.server = Running(service, per_second=self.per_second)
@@ -70,6 +70,9 @@ class Workbench:
             return
         self._started.set()
         await self.server.run()
+
+    def _end(self):
+        self.server.end()
 
     def end(self):
         if self._thread.is_alive():
