@@ -251,7 +251,7 @@ class Gate:
             allowed = {"GET", "HEAD"}
         else:
             allowed = {
-                verb for verb, route in self._routes if path == route or (route[-1] == "/" and _below(path, route))
+                verb for verb, route in self._routes if (_below(path, route) if route[-1] == "/" else path == route)
             }
         if not allowed:
             raise Refused(404, "unknown", "There is no such address.")

@@ -76,7 +76,7 @@ class Routes:
         ]
         named = {"export": self._service.exports}
         gets = [(name, named.get(name) or getattr(self._service, name)) for name in GETS]
-        return Starlette(
+        made = Starlette(
             routes=[
                 *(Route(f"/api/{name}", self._reads(ask), methods=["GET"]) for name, ask in gets),
                 *(Route(f"/api/{name}", self._writes(ask), methods=["POST"]) for name, ask in posts),
@@ -87,6 +87,8 @@ class Routes:
             ],
             exception_handlers=dict.fromkeys((Refused, ClientDisconnect, LinkwiseError, Exception), _refused),
         )
+        made.router.redirect_slashes = False
+        return made
 
     def _reads(self, ask: Callable[..., Any]) -> Callable[[Request], Awaitable[Response]]:
         async def read(request: Request) -> Response:
@@ -260,7 +262,11 @@ class Running:
             engines.cancel()
             await asyncio.gather(engines, return_exceptions=True)
             await self.service.close()
-            self._socket.close()
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the port."""
+        self._socket.close()
 
 
 def _listen(port: int) -> socket.socket:
@@ -375,6 +381,8 @@ async def _serve(
         if project is not None and table is None:
             await service.open_path(project)
     except BaseException:
+        if running is not None:
+            running.close()
         await service.close()
         raise
     if table is not None and project is not None:

@@ -393,6 +393,8 @@ class Service:
             desk.require(new)
             desk.require_question(new)
             lease = desk.questions.pop(who, None) if new.op == "answer" else None
+            if new.op == "answer":
+                desk.answering.add((who, new.body["question"]))
             work = desk.in_flight[new.id] = self._background(self._say(desk, new, lease))
             work.add_done_callback(lambda _: desk.in_flight.pop(new.id, None))
         return await asyncio.shield(work)
@@ -405,6 +407,8 @@ class Service:
             if lease is not None:
                 desk.questions.setdefault(new.who, lease)
             raise
+        finally:
+            desk.answering.discard((new.who, new.body.get("question")))
         if lease is not None and not answered:
             desk.questions.setdefault(new.who, lease)
         row = saved.to_dict()
@@ -454,6 +458,8 @@ class Service:
             if who in self._again:
                 continue
             asked, before = reply.get("question"), desk.questions.get(who)
+            if asked and (who, asked["id"]) in desk.answering:
+                return  # the next one is fetched when the answer is saved
             desk.asked[who] = reply.get("state", "ready" if asked else "waiting")
             if asked:
                 desk.questions[who] = asked
