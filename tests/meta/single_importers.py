@@ -47,6 +47,7 @@ REASONS = {
     "linkwise.cli._ask_verb": "a verb",
     "linkwise.cli._cluster_verb": "a verb; `_main` lists the verbs and turns errors into messages and exit codes",
     "linkwise.cli._demo_verb": "a verb",
+    "linkwise.cli._look_verb": "a verb",
     "linkwise.cli._doubt_verb": "a verb",
     "linkwise.cli._result_verbs": "the verbs that read a result",
     "linkwise.cli._statement_verbs": "the verbs that write statements or trees",
