@@ -26,7 +26,7 @@ from linkwise._messages import many
 from linkwise.app._desk import SILENT, Desk
 from linkwise.app._gate import MOST_UPLOAD, Refused
 from linkwise.app._hands import Engine
-from linkwise.app._log import New, Statement, read_new
+from linkwise.app._log import New, Statement, read_body, read_new
 from linkwise.app._recent import Recent
 from linkwise.app._store import ProjectError, Store
 from linkwise.exceptions import LinkwiseError
@@ -73,7 +73,7 @@ class Service:
         self.address = ""
         self._quit = quit or (lambda: None)
         self.listeners: set[asyncio.Queue[tuple[str, dict[str, Any]] | None]] = set()
-        self._work: dict[str, dict[str, Any]] = {name: {"state": "preparing", "share": 0.0} for name in ("ask", "fit")}
+        self._work: dict[str, dict[str, Any]] = {name: {"state": "starting"} for name in ("ask", "fit")}
         self._uploads: OrderedDict[str, tuple[str, Path, Path | None]] = OrderedDict()
         self._scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
         self._samples: list[dict[str, Any]] = []
@@ -191,7 +191,7 @@ class Service:
             self.publish("work", self.engine())
         elif name == "engine":
             down = told["state"] == "down"
-            self._work[engine] = {"state": "down" if down else "preparing", "message": told["message"]}
+            self._work[engine] = {"state": "down" if down else "starting", "message": told["message"]}
             self.publish("engine", {**self.engine(), "message": told["message"], "hint": told["hint"]})
             if engine == "ask" and not down:
                 for who in self.people:
@@ -383,7 +383,7 @@ class Service:
         new = read_new(told, who)
         before = desk.by_id.get(new.id)
         if before is not None:
-            if (before.who, before.op, before.body) != (new.who, new.op, new.body):
+            if (before.who, before.op, before.body) != (new.who, new.op, _checked(new.body, before.body)):
                 raise Refused(409, "conflict", "This id belongs to another statement already. Nothing was saved.")
             return desk.replies.get(new.id) or self._reply(desk, before, None)
         work = desk.in_flight.get(new.id)
@@ -394,6 +394,8 @@ class Service:
             desk.require_question(new)
             lease = desk.questions.pop(who, None) if new.op == "answer" else None
             if new.op == "answer":
+                if lease is not None and lease["id"] == new.body["question"]:
+                    new.body["checks"] = new.body["checks"] or lease.get("checks", [])
                 desk.answering.add((who, new.body["question"]))
             work = desk.in_flight[new.id] = self._background(self._say(desk, new, lease))
             work.add_done_callback(lambda _: desk.in_flight.pop(new.id, None))
@@ -570,10 +572,11 @@ class Service:
         if name not in [one["name"] for one in self._samples]:
             raise Refused(422, "sample", "There is no such example.")
         reply, body = await self.fit.call("sample", name=name)
-        await self._make(who, str(reply["file name"]), body, reply["roles"], reply.get("options", {}), None)
+        file = str(reply.get("file name") or reply["file"])
+        await self._make(who, file, body, reply["roles"], reply.get("options", {}), None)
 
     async def _make(
-        self, who: str, name: str, body: bytes, roles: dict[str, str], options: dict[str, str], project: Path | None
+        self, who: str, name: str, body: bytes, roles: dict[str, str], options: dict[str, Any], project: Path | None
     ) -> None:
         """Read a file with its roles, then make the project; nothing is made when it cannot be read."""
         path = project or free_path(self.folder, name)
@@ -599,6 +602,9 @@ class Service:
         self._sit_down(store)
         desk = self._need()
         desk.columns = reply.get("columns", [])
+        for number, said in enumerate(reply.get("knowledge", []), start=1):
+            await desk.append(New(f"{desk.key}-{number}", who, "import", "import", read_body("import", said)))
+            self.fit.tell([desk.statements[-1].to_dict()])
         self.fit.keep(desk.opening)
         self._background(self._open_engines(fit=False))
 
@@ -626,6 +632,11 @@ class Service:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # whoever waits for it hears of it
+
+
+def _checked(body: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
+    """An answer as it is saved: what its question checks is added by the server."""
+    return body if body.get("checks", True) else {**body, "checks": saved.get("checks", [])}
 
 
 async def _written(file: Path, shown: str, parts: AsyncIterator[bytes]) -> bytes:
