@@ -132,15 +132,13 @@ class Engine:
             self.line.send({"event": "problem", "message": told["message"], "hint": told["hint"]})
 
 
-def read_project(header: dict[str, Any], body: bytes) -> tuple[Any, list[Any], int]:
-    """Return the items, the log and the seed of an ``open`` frame."""
-    from linkwise.app._items import items_of
+def read_project(header: dict[str, Any], body: bytes) -> tuple[str, Any]:
+    """Return the name of the file of an ``open`` frame, and the file as it is compared."""
     from linkwise.app._reading import read_items
 
     project = header["project"]
-    file = project.get("file") or {}
-    found = read_items(file.get("name") or project["name"], body, project.get("roles"), project.get("options"))
-    return items_of(found.table, found.roles), _statements(header["rows"]), int(project.get("seed") or 0)
+    file = (project.get("file") or {}).get("name") or project["name"]
+    return file, read_items(file, body, project.get("roles"), project.get("options"))
 
 
 def _statements(rows: Sequence[dict[str, Any]]) -> list[Any]:
@@ -157,14 +155,17 @@ class AskEngine(Engine):
     def __init__(self, line: Line) -> None:
         super().__init__(line)
         self._asker: Any = None
+        self._told = False  # that the first question is there
 
     def do_open(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Read a project, and find the first question."""
         from linkwise.app._asker import Asker
+        from linkwise.app._items import items_of
 
-        self._asker = None
-        items, rows, seed = read_project(header, body)
-        self._asker = Asker(items, rows, seed, self.line.send)
+        self._asker, self._told = None, False
+        _, reading = read_project(header, body)
+        items, seed = items_of(reading.table, reading.roles), int(header["project"].get("seed") or 0)
+        self._asker = Asker(items, _statements(header["rows"]), seed, self.line.send)
         return {"n": len(items)}, b""
 
     def do_log(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
@@ -182,10 +183,10 @@ class AskEngine(Engine):
     def reply(self, header: dict[str, Any], body: bytes) -> None:
         """Answer, then publish what the first question shows of the progress."""
         super().reply(header, body)
-        if header.get("do") == "question" and self._asker is not None:
+        if header.get("do") == "question" and self._asker is not None and not self._told:
+            self._told = True
             self._asker.progress(str(header.get("who", "")))
-            if not self._stages or self._n_stages == len(self._stages):
-                self.line.send({"event": "work", "state": "ready", "stage": "question", "share": 1.0})
+            self.line.send({"event": "work", "state": "ready", "stage": "question", "share": 1.0})
 
 
 class FitEngine(Engine):
@@ -196,8 +197,7 @@ class FitEngine(Engine):
     def __init__(self, line: Line) -> None:
         super().__init__(line)
         self._fitter: Any = None
-        self._project: dict[str, Any] = {}
-        self._raw = b""
+        self._original: tuple[str, bytes, Any] = ("", b"", None)  # the file, and how it was read
         self._wake = threading.Condition()
         self._fresh: Any = None
         self._busy = False  # with a request, which comes before kernels
@@ -249,13 +249,14 @@ class FitEngine(Engine):
     def do_open(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Read a project; its tree follows as an event."""
         from linkwise.app._fitter import Fitter
+        from linkwise.app._items import items_of
 
-        items, rows, _ = read_project(header, body)
+        file, reading = read_project(header, body)
+        items = items_of(reading.table, reading.roles)
         if self._fitter is not None:
             self._fitter.stop()
-        self._project, self._raw = header["project"], body
-        fitter = Fitter(items, rows, self.line.send)
-        self._fitter = fitter
+        self._original = file, body, reading
+        self._fitter = fitter = Fitter(items, _statements(header["rows"]), self.line.send)
         with self._wake:
             self._fresh = fitter
             self._wake.notify()
@@ -299,6 +300,16 @@ class FitEngine(Engine):
     def do_repairs(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Return the contradiction that a row brings."""
         return {"conflict": self._need().repairs(_statements([header["row"]])[0])}, b""
+
+    def do_export(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
+        """Return the list of exports with code that repeats them, or one file."""
+        from linkwise.app._exports import State
+
+        state = State.of(*self._original, self._need(), header.get("at"))
+        if header.get("kind") is None:
+            return state.listed(), b""
+        file, kind, raw = state.export(str(header["kind"]))
+        return {"file": file, "type": kind}, raw
 
     def do_preview(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Describe a file as the import page shows it."""
@@ -357,5 +368,7 @@ def main(kind: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] not in (["ask"], ["fit"]):
-        sys.exit("usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames, not words.")
+        sys.exit(
+            "usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames, not words."
+        )
     main(sys.argv[1])
