@@ -7,7 +7,7 @@ import contextlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -45,6 +45,7 @@ class Desk:
         self.columns: list[Any] = []
         self.questions: dict[str, dict[str, Any]] = {}
         self.asked: dict[str, str] = {}  # by person: ready, done or waiting
+        self.answering: set[tuple[str, str | None]] = set()  # person and question of answers that are being saved
         self.progress: dict[str, dict[str, Any]] = {}
         self.moved: dict[int, int] = {}
         self.tree: bytes | None = None
@@ -96,7 +97,8 @@ class Desk:
             fits = waiting["id"] == asked and {one["id"] for one in waiting["items"]} == set(new.body["items"])
         else:  # the server was started again meanwhile: one answer to each question
             standing = (one for one in self.standing.statements if one.op == "answer" and one.who == new.who)
-            fits = all(one.body.get("question") != asked for one in standing)
+            answered = any(one.body.get("question") == asked for one in standing)
+            fits = not answered and (new.who, asked) not in self.answering
         if not fits:
             told = "This question is not the one that waits for an answer."
             raise Refused(409, "stale", told, "Here is the one that does.", question=waiting)

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkwise._files import parse_json
 from linkwise.exceptions import LinkwiseError
 
 Scope = MutableMapping[str, Any]
@@ -66,6 +67,12 @@ class Refused(LinkwiseError):  # noqa: N818 - a reply, which the page reads by t
     def to_dict(self) -> dict[str, Any]:
         """Return the body of the reply."""
         return {"code": self.code, "message": str(self), "hint": self.hint, **self.more}
+
+
+def fault() -> Refused:
+    """Return the reply to a request that met an error which nobody foresaw; the terminal shows more."""
+    told = "linkwise met a fault of its own; the request was not done."
+    return Refused(500, "fault", told, "The terminal shows what happened. What was saved is safe.")
 
 
 class Sessions:
@@ -194,12 +201,10 @@ class Gate:
                 raise
             await _reply(sealed, refused.status, refused.to_dict(), refused.more.get("allow", ""))
         except Exception:
-            traceback.print_exc(file=sys.stderr)
             if begun:
                 raise
-            told = "linkwise met a fault of its own; the request was not done."
-            hint = "The terminal shows what happened. What was saved is safe."
-            await _reply(sealed, 500, {"code": "fault", "message": told, "hint": hint})
+            traceback.print_exc(file=sys.stderr)
+            await _reply(sealed, 500, fault().to_dict())
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _Headers(scope["headers"])
@@ -246,7 +251,7 @@ class Gate:
             allowed = {"GET", "HEAD"}
         else:
             allowed = {
-                verb for verb, route in self._routes if path == route or (route[-1] == "/" and _below(path, route))
+                verb for verb, route in self._routes if (_below(path, route) if route[-1] == "/" else path == route)
             }
         if not allowed:
             raise Refused(404, "unknown", "There is no such address.")
@@ -368,13 +373,14 @@ def read_json(raw: bytes) -> dict[str, Any]:
     if _depth(raw) > MOST_DEPTH:
         raise Refused(400, "json", f"The body is nested more than {MOST_DEPTH} deep.")
     try:
-        told = json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
+        told = parse_json(raw.decode("utf-8"))
     except UnicodeDecodeError as wrong:
         raise Refused(400, "json", f"The body is not UTF-8 at byte {wrong.start}.") from None
     except json.JSONDecodeError as wrong:
         raise Refused(400, "json", f"The body is not JSON at character {wrong.pos}.") from None
-    except ValueError:  # a number of thousands of digits
-        raise Refused(400, "json", "The body holds a number that is too long.") from None
+    except ValueError:
+        faults = "a field twice, a number that is none or very long, or half a character"
+        raise Refused(400, "json", f"The body is not strict JSON: it holds {faults}.") from None
     if not isinstance(told, dict):
         raise Refused(422, "json", "The body must be an object.")
     return told
@@ -386,17 +392,6 @@ def _depth(raw: bytes) -> int:
         deep += 1 if bracket in b"[{" else -1
         most = max(most, deep)
     return most
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise Refused(400, "json", "The body names a field twice.")
-    return made
-
-
-def _no_constant(word: str) -> Any:
-    raise Refused(400, "json", f"{word} is not JSON.")
 
 
 async def _send_file(send: Send, content: bytes, kind: str, *, head: bool) -> None:

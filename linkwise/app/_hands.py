@@ -96,6 +96,8 @@ class Engine:
             raise self._gone()
         if self._opened is not None and not self._opened.done() and do not in ("preview", "sample"):
             await asyncio.shield(self._opened)
+        if self._sending is not None and not self._sending.done():
+            await asyncio.wait({self._sending})  # what was said before counts
         return await self._call(do, body, **given)
 
     def tell(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -169,7 +171,8 @@ class Engine:
     async def _call(self, do: str, body: bytes = b"", **given: Any) -> Reply:
         self._number += 1
         number = self._number
-        reply = self._waiting[number] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = reply
         try:
             await self._send({"id": number, "do": do, **given}, body)
             return await reply
