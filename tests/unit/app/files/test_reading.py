@@ -10,7 +10,7 @@ import pytest
 
 from linkwise.app._items import items_of
 from linkwise.app._log import read_body
-from linkwise.app._reading import SAMPLES, list_samples, preview, read_items, sample
+from linkwise.app.files._reading import SAMPLES, list_samples, preview, read_items, sample
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import read_data
 
@@ -44,9 +44,8 @@ def test_a_preview_proposes_what_read_data_can_read():
     assert (roles["name"], roles["abv"], roles["ibu"]) == ("name", "number", "number")
     assert told["sample"][1] == ["Chimay", "9,0", None, "Trappist", "dark plums", "1862"]
     assert "6 items in one tree" in told["will"]
-    assert chosen(told).items() <= {
-        "impute": "median", "scale": told["options"]["scale"], "decimal": ",", "encoding": "cp1252", "missing": '["n.a."]',
-    }.items()  # fmt: skip
+    given = {"impute": "median", "decimal": ",", "encoding": "cp1252", "missing": '["n.a."]'}
+    assert chosen(told) == {**given, "scale": told["options"]["scale"]}
 
 
 def test_what_the_page_sends_back_gives_the_same_preview_and_the_same_items():
@@ -88,7 +87,7 @@ def test_the_arguments_read_the_same_samples_from_the_file(roles, options, tmp_p
         ({"abv": "number"}, {"decimal": "."}, "abv", "not a number"),
         ({"style": "name"}, {}, "style", "both name the items"),
         ({"name": "show", "style": "name"}, {}, "style", "the name 'Trappist' is in line 2 already"),
-        ({"abv": "show", "ibu": "show", "style": "show"}, {}, None, "no column to compare items by"),
+        ({"abv": "show", "ibu": "show", "style": "show"}, {}, None, "need a column to be compared by"),
         ({"taste": "category", "abv": "show", "ibu": "show"}, {"impute": "no"}, None, "the option impute is 'no'"),
     ],
 )

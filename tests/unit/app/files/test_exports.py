@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.app._exports import State
 from linkwise.app._fitter import Fitter
 from linkwise.app._items import items_of
 from linkwise.app._log import Statement, read_body
-from linkwise.app._reading import read_items, sample
+from linkwise.app.files._exports import State
+from linkwise.app.files._reading import read_items, sample
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError
 from tests.app.pictures import archive, square

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise._messages import in_words, many, some_of
-from linkwise.app._images import Pictures, holds_pictures, titles
-from linkwise.app._log import MOST_ROWS, ROLES
+from linkwise.app import MOST_ROWS, ROLES
+from linkwise.app.files._images import Pictures, holds_pictures, titles
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import Columns, DelimitedColumns, Script, csv_line, look, open_columns, read_data
 
@@ -184,7 +184,7 @@ def read_items(
 
     Examples
     --------
-    >>> from linkwise.app._reading import read_items
+    >>> from linkwise.app.files._reading import read_items
     >>> found = read_items("b.csv", b"name,abv,note\nOrval,6.2,dry\nJever,4.9,bitter\n", {"note": "show"})
     >>> found.table.X.tolist(), found.roles, found.arguments
     ([[6.2], [4.9]], {'name': 'name', 'abv': 'number', 'note': 'show'}, {'id': 'name', 'columns': ['abv']})
@@ -329,13 +329,13 @@ def _require_roles(opened: _Opened) -> None:
         raise _ColumnError(msg, names[1])
     shown = opened.of("picture")
     if shown and opened.pictures is None:
-        msg = f"There are no pictures beside {shown[0]}.\nHint: put the table and the pictures into one zip archive."
+        msg = f"{shown[0]} names pictures, but the file is a table alone.\nHint: put the table and the pictures into one zip archive."
         raise _ColumnError(msg, shown[0])
     if len(shown) > 1:
         msg = f"{in_words(shown)} both name pictures.\nHint: give one of them the role 'show'."
         raise _ColumnError(msg, shown[1])
     if not opened.of("number", "category", "text", "picture"):
-        msg = "There is no column to compare items by.\nHint: give a column the role 'number', 'category' or 'text'."
+        msg = "Items need a column to be compared by.\nHint: give a column the role 'number', 'category' or 'text'."
         raise LinkwiseError(msg)
     for column in opened.of("number"):
         at = found.names.index(column)
