@@ -40,7 +40,7 @@ BEAT = 15.0  # seconds between signs of life on a stream without events
 MOST_STREAMS = 8
 ENDING = ".lw"
 GETS = ("state", "names", "items", "search", "question", "why", "conflicts", "drag", "compare", "export", "tree", "map")
-POSTS = ("say", "preview", "open", "stop", "quit")
+POSTS = ("say", "preview", "open", "leave", "stop", "quit")
 ROUTES = (
     *(("GET", f"/api/{name}") for name in (*GETS, "events")),
     *(("GET", f"/api/{name}/") for name in ("picture", "export")),
@@ -71,6 +71,7 @@ class Routes:
             ("say", self._service.say),
             ("preview", lambda _, told: self._service.preview(told)),
             ("open", self._service.open),
+            ("leave", lambda _, told: self._service.leave(told)),
             ("stop", lambda _, told: self._service.stop(told)),
             ("quit", lambda _, told: self._service.quit(told)),
         ]

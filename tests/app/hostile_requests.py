@@ -49,7 +49,7 @@ def requests(rng, n, server):
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
             headers[rng.choice(list(headers))] = quote(rng.choice(WORDS), safe=" ()=<>:/")
         if rng.random() < 0.5:
-            path = rng.choice([name for name in POSTS if name not in ("quit", "stop")] + ["login"])
+            path = rng.choice([name for name in POSTS if name not in ("leave", "quit", "stop")] + ["login"])
             body = json.dumps(told(rng, path), ensure_ascii=rng.random() < 0.5).encode("utf-8", "replace")
             if rng.random() < 0.15:
                 at = rng.randrange(len(body) + 1)

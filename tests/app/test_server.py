@@ -380,6 +380,20 @@ def test_recent_projects_samples_and_dropped_projects_open(tmp_path):
     assert Recent(tmp_path / "config").read() == [] or len(Recent(tmp_path / "config").read()) == 1
 
 
+def test_a_project_that_is_left_lets_another_be_opened(server):
+    server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]})
+    assert server.post("leave", {}).status == 200
+    assert server.post("leave", {}).status == 409
+    state = server.get("state").json
+    assert (state["project"], state["recent"][0]["answers"]) == (None, 1)
+    assert server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]}).status == 409
+    server.open_table("name,x,y\na,1,2\nb,3,4\nc,5,6\n")
+    assert server.get("state").json["project"]["name"] == "beers-2.lw"
+    assert server.question()["items"][0]["id"] == "a"
+    while server.get("tree").status == 204:
+        pass
+
+
 def test_the_list_of_recent_projects_is_private(tmp_path):
     project = tmp_path / "a.lw"
     project.write_bytes(b"")
