@@ -280,9 +280,26 @@ class Dialogue:
         found = self.answers[-1:] if number is None else [told for told in self.answers if told.number == number]
         if not found:
             return None
-        self._log.add({"undo": found[0].number})
-        self._fold()
+        self.undo_all([found[0].number])
         return found[0]
+
+    def undo_all(self, numbers: Iterable[int]) -> None:
+        """Withdraw several answers by their ``number``; numbers of answers that do not stand are passed over.
+
+        Examples
+        --------
+        >>> from linkwise.active import Dialogue
+        >>> talk = Dialogue([[0.0], [1.0], [9.0]])
+        >>> talk.tell_all([{"items": [0, 1], "answer": "yes"}, {"items": [0, 2], "answer": "no"}])
+        >>> talk.undo_all([0, 1])
+        >>> len(talk.answers)
+        0
+        """
+        standing = {told.number for told in self.answers}
+        for number in numbers:
+            if number in standing:
+                self._log.add({"undo": number})
+        self._fold()
 
     def know(self, constraints: Constraints) -> None:
         """Put other constraints in the place of those given at the start; the answers stay.

@@ -140,6 +140,7 @@ class Fitter:
         self._lock = threading.Lock()
         self._rows = list(rows)
         self._stop = False
+        self._tried = -1  # the newest row that a fit has seen
         self.now: Moment | None = None
         self.anchor = Anchor(first_tree(items))
         self._trees = Trees(items, self.roll, self.anchor)
@@ -162,7 +163,12 @@ class Fitter:
     def behind(self) -> bool:
         """Whether the log has grown since the tree was made."""
         with self._lock:
-            return self.now is None or bool(self._rows) and self._rows[-1].seq > self.now.seq
+            return (self._rows[-1].seq if self._rows else 0) > self._tried
+
+    def give_up(self) -> None:
+        """Wait for the next row: with those so far there is no tree."""
+        with self._lock:
+            self._tried = self._rows[-1].seq if self._rows else 0
 
     def stop(self) -> None:
         """End the fit that is going on, between two merges."""
@@ -179,7 +185,7 @@ class Fitter:
             return
         tree, empty = self.anchor.tree, Constraints.build(self.roll.n)
         picture = Picture.of(tree, tree.cut(n_clusters=self.anchor.k), self.anchor)
-        self._publish(Moment(standing.seq, standing, chosen, (), empty, np.zeros(0, np.intp), picture), first=True)
+        self._publish(Moment(standing.seq, standing, chosen, (), empty, np.zeros(0, np.intp), picture))
 
     def show_map(self) -> None:
         """Publish where items lie on the map."""
@@ -209,19 +215,19 @@ class Fitter:
         except Stopped:
             self._send({"event": "work", "state": "ready", "stage": "stopped", "share": 1.0}, b"")
             return False
+        self._tried = moment.seq
         self._publish(moment)
         if told:
             self._send({"event": "work", "state": "ready", "stage": "tree", "share": 1.0}, b"")
         return True
 
-    def _publish(self, moment: Moment, *, first: bool = False) -> None:
+    def _publish(self, moment: Moment) -> None:
         before = self.now
         cards = self._cards(moment)
         moment = Moment(**{**vars(moment), "conflicts": cards})
         marks, lies = self.marks(moment)
         moved = 0 if before is None else int((before.picture.labels != moment.picture.labels).sum())
-        if not first:
-            self.now = moment
+        self.now = moment
         words = list(marks.values())
         told = {
             "event": "tree", "seq": moment.seq, "v": moment.seq, "k": moment.picture.k, "moved": moved,
