@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from linkwise.app._log import OPS
-from linkwise.app._server import GETS, POSTS
+from linkwise.app.server._server import GETS, POSTS
 
 WORDS = ["", "item 1", "item 2", "item 3", "nobody", "-1", "0", "3", "1e9", "<img src=x onerror=alert(1)>", "=cmd()",
          "../x", "a/b", "%00", "\u202e", "😀", "x" * 3_000, "javascript:1", "'; drop table log; --", "NaN"]  # fmt: skip

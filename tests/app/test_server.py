@@ -15,8 +15,8 @@ from contextlib import contextmanager
 import pytest
 
 from linkwise.app import open_project
-from linkwise.app._recent import Recent
-from linkwise.app._service import display_name, free_path, picture_type
+from linkwise.app.server._recent import Recent
+from linkwise.app.server._service import display_name, free_path, picture_type
 from linkwise.app._store import Store
 from linkwise.exceptions import LinkwiseError
 from tests.app.running import TABLE, Workbench
@@ -409,7 +409,9 @@ def test_the_list_of_recent_projects_is_private(tmp_path):
 
 
 def test_the_server_process_loads_no_numpy():
-    code = "import sys, linkwise.app._server; print([n for n in ('numpy', 'numba', 'sklearn') if n in sys.modules])"
+    code = (
+        "import sys, linkwise.app.server._server; print([n for n in ('numpy', 'numba', 'sklearn') if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

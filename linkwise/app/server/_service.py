@@ -23,12 +23,11 @@ from typing import Any
 
 import linkwise
 from linkwise._messages import many
-from linkwise.app._desk import SILENT, Desk
-from linkwise.app._gate import MOST_UPLOAD, Refused
-from linkwise.app._hands import Engine
-from linkwise.app._log import New, Statement, read_body, read_new
-from linkwise.app._recent import Recent
-from linkwise.app._store import ProjectError, Store
+from linkwise.app import New, ProjectError, Statement, Store, read_body, read_new
+from linkwise.app.server._desk import SILENT, Desk
+from linkwise.app.server._gate import MOST_UPLOAD, Refused
+from linkwise.app.server._hands import Engine
+from linkwise.app.server._recent import Recent
 from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event

@@ -24,11 +24,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from linkwise._files import require_file, visible
-from linkwise.app._gate import PER_SECOND, Gate, Refused, Sessions, fault
-from linkwise.app._service import PROJECT, Service
+from linkwise.app.server._gate import PER_SECOND, Gate, Refused, Sessions, fault
+from linkwise.app.server._service import PROJECT, Service
 from linkwise.exceptions import LinkwiseError
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
