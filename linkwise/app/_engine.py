@@ -200,6 +200,7 @@ class FitEngine(Engine):
         self._raw = b""
         self._wake = threading.Condition()
         self._fresh: Any = None
+        self._busy = False  # with a request, which comes before kernels
 
     def run(self) -> None:
         """Start the thread that fits, and work off requests."""
@@ -208,7 +209,9 @@ class FitEngine(Engine):
         while True:
             frame = self.jobs.take()
             if frame is not None:
+                self._busy = True
                 self.reply(*frame)
+                self._busy = False
 
     def _fit(self) -> None:
         """Bring the tree to the newest state whenever there is one; else make kernels ready."""
@@ -216,7 +219,7 @@ class FitEngine(Engine):
         while True:
             with self._wake:
                 idle = self._fresh is None or (self._fresh is begun and not self._fresh.behind)
-                if idle and (self._wake.wait(IDLE if self._stages else None) or not self._stages):
+                if idle and (self._wake.wait(IDLE if self._stages else None) or self._busy or not self._stages):
                     continue
                 fitter = self._fresh
             try:
