@@ -95,6 +95,8 @@ class Asker:
             same += 1
         if same < len(self._told):
             self.talk.undo_all([self._number[seq] for seq, _ in self._told[same:]])
+            for _, entry in self._told[same:]:  # who takes an answer back gets the question again
+                self._held.pop(entry["who"], None)
         fresh = [entry for _, entry in wanted[same:]]
         if fresh:
             checked = [[self._number[seq] for seq in entry["checks"] if seq in self._number] for entry in fresh]

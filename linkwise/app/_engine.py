@@ -134,7 +134,7 @@ class Engine:
 
 def read_project(header: dict[str, Any], body: bytes) -> tuple[str, Any]:
     """Return the name of the file of an ``open`` frame, and the file as it is compared."""
-    from linkwise.app._reading import read_items
+    from linkwise.app.files import read_items
 
     project = header["project"]
     file = (project.get("file") or {}).get("name") or project["name"]
@@ -303,7 +303,7 @@ class FitEngine(Engine):
 
     def do_export(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Return the list of exports with code that repeats them, or one file."""
-        from linkwise.app._exports import State
+        from linkwise.app.files import State
 
         state = State.of(*self._original, self._need(), header.get("at"))
         if header.get("kind") is None:
@@ -313,13 +313,13 @@ class FitEngine(Engine):
 
     def do_preview(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Describe a file as the import page shows it."""
-        from linkwise.app._reading import preview
+        from linkwise.app.files import preview
 
         return preview(header["name"], body, header.get("roles"), header.get("options")), b""
 
     def do_sample(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Return a sample project, or the list of them."""
-        from linkwise.app._reading import list_samples, sample
+        from linkwise.app.files import list_samples, sample
 
         if header.get("name") is None:
             return {"samples": list_samples()}, b""

@@ -48,13 +48,14 @@ class Moment:
 class Trees:
     """Makes trees from items and statements, keeping the engine warm.
 
-    The tree is that of ``ReCon(n_clusters, linkage=...)``: wards between vectors, average between texts. What a log
-    says alone decides the result: a warm start changes the time, not the tree.
+    The tree is that of ``ReCon(n_clusters, linkage=..., cut="merges")``: ward between vectors, average between texts;
+    statements about three items shape the tree, and the cut undoes its last merges. What a log says alone decides the
+    result: a warm start changes the time, not the tree.
     """
 
     def __init__(self, items: Items, roll: Roll, anchor: Anchor) -> None:
         self.items, self.roll, self.anchor = items, roll, anchor
-        self._model = ReCon(warm_start=True, **items.linkage)
+        self._model = ReCon(cut="merges", warm_start=True, **items.linkage)
         self._as_few = False  # whether cannot-links left more groups than wanted the last time
 
     def moment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from linkwise.app._log import OPS
-from linkwise.app._server import GETS, POSTS
+from linkwise.app.server._server import GETS, POSTS
 
 WORDS = ["", "item 1", "item 2", "item 3", "nobody", "-1", "0", "3", "1e9", "<img src=x onerror=alert(1)>", "=cmd()",
          "../x", "a/b", "%00", "\u202e", "😀", "x" * 3_000, "javascript:1", "'; drop table log; --", "NaN"]  # fmt: skip
@@ -49,7 +49,7 @@ def requests(rng, n, server):
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
             headers[rng.choice(list(headers))] = quote(rng.choice(WORDS), safe=" ()=<>:/")
         if rng.random() < 0.5:
-            path = rng.choice([name for name in POSTS if name not in ("quit", "stop")] + ["login"])
+            path = rng.choice([name for name in POSTS if name not in ("leave", "quit", "stop")] + ["login"])
             body = json.dumps(told(rng, path), ensure_ascii=rng.random() < 0.5).encode("utf-8", "replace")
             if rng.random() < 0.15:
                 at = rng.randrange(len(body) + 1)

@@ -10,9 +10,9 @@ import threading
 import uuid
 from pathlib import Path
 
-from linkwise.app._recent import Recent
-from linkwise.app._server import Running
-from linkwise.app._service import Service
+from linkwise.app.server._recent import Recent
+from linkwise.app.server._server import Running
+from linkwise.app.server._service import Service
 
 FAKE = Path(__file__).with_name("fake_engine.py")
 TABLE = "name,x,y\n" + "".join(f"item {i},{i % 7},{i % 3}\n" for i in range(12))

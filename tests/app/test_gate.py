@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from linkwise.app._gate import HEADERS, MOST_JSON, MOST_UPLOAD, POLICY, Gate, Refused, Sessions, read_json
-from linkwise.app._server import ROUTES, read_static
+from linkwise.app.server._gate import HEADERS, MOST_JSON, MOST_UPLOAD, POLICY, Gate, Refused, Sessions, read_json
+from linkwise.app.server._server import ROUTES, read_static
 from tests.app.hostile_requests import requests
 from tests.app.running import Workbench
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 import pytest
 
 from linkwise.app import open_project
-from linkwise.app._recent import Recent
-from linkwise.app._service import display_name, free_path, picture_type
+from linkwise.app.server._recent import Recent
+from linkwise.app.server._service import display_name, free_path, picture_type
 from linkwise.app._store import Store
 from linkwise.exceptions import LinkwiseError
 from tests.app.running import TABLE, Workbench
@@ -380,6 +380,20 @@ def test_recent_projects_samples_and_dropped_projects_open(tmp_path):
     assert Recent(tmp_path / "config").read() == [] or len(Recent(tmp_path / "config").read()) == 1
 
 
+def test_a_project_that_is_left_lets_another_be_opened(server):
+    server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]})
+    assert server.post("leave", {}).status == 200
+    assert server.post("leave", {}).status == 409
+    state = server.get("state").json
+    assert (state["project"], state["recent"][0]["answers"]) == (None, 1)
+    assert server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]}).status == 409
+    server.open_table("name,x,y\na,1,2\nb,3,4\nc,5,6\n")
+    assert server.get("state").json["project"]["name"] == "beers-2.lw"
+    assert server.question()["items"][0]["id"] == "a"
+    while server.get("tree").status == 204:
+        pass
+
+
 def test_the_list_of_recent_projects_is_private(tmp_path):
     project = tmp_path / "a.lw"
     project.write_bytes(b"")
@@ -395,7 +409,9 @@ def test_the_list_of_recent_projects_is_private(tmp_path):
 
 
 def test_the_server_process_loads_no_numpy():
-    code = "import sys, linkwise.app._server; print([n for n in ('numpy', 'numba', 'sklearn') if n in sys.modules])"
+    code = (
+        "import sys, linkwise.app.server._server; print([n for n in ('numpy', 'numba', 'sklearn') if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -1,6 +1,6 @@
 // The page: which screen is shown, the bar at the top, the panes of the workbench and the drawer.
 import { html, render, useEffect, useRef, useState, classes } from "./base.js";
-import { begin, complain, conflicts, engine, notice, openPanel, panel, people, position, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
+import { begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, position, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
 import { notSaved, reachable, unsaved } from "./transport.js";
 import { words } from "./words.js";
 import { KEYS, listenToKeys, TREE_KEYS } from "./keys.js";
@@ -48,6 +48,7 @@ function Top() {
     ${bench && !phone && html`${people.value.length > 1 && button("people")}${button("history", "[ ]")}${button("compare")}${button("export", "e")}`}
     ${bench && phone && html`<button class="plain" onClick=${() => undo(undefined, "menu")}>${words.card.undo}</button>`}
     ${bench && html`<button class="plain round" aria-label=${words.help} title=${words.help} onClick=${() => openPanel("help")}>?</button>`}
+    ${bench && !phone && html`<button class="plain" id="leave" onClick=${leave}>${words.buttons.home}</button>`}
     ${now !== "out" && now !== "ended" && html`<button class="plain" id="quit" title=${words.quit.title} onClick=${quit}>${words.quit.button}</button>`}
     <button class="plain round" aria-label=${words.theme} title=${words.theme} onClick=${turnTheme}>◐</button></header>`;
 }

@@ -74,7 +74,7 @@ export async function refresh(whole = false) {
 let offered = "";   // the table named in the terminal: its import is shown once, so that Back leads to the start page
 async function readState(whole) {
   const told = await wire.get("state", { since: whole ? 0 : seq.value });
-  if (!told.project) { batch(() => { project.value = null; startPage.value = told; engine.value = told.engine || {}; if (told.preview && told.preview.upload !== offered && ["loading", "start"].includes(status.value)) { offered = told.preview.upload; preview.value = told.preview; status.value = "import"; } else if (status.value !== "import") status.value = "start"; }); return; }
+  if (!told.project) { batch(() => { project.value = null; question.value = null; selection.value = []; statements.value = []; seq.value = 0; position.value = null; startPage.value = told; engine.value = told.engine || {}; if (told.preview && told.preview.upload !== offered && ["loading", "start"].includes(status.value)) { offered = told.preview.upload; preview.value = told.preview; status.value = "import"; } else if (status.value !== "import") status.value = "start"; }); return; }
   const other = project.value?.key !== told.project.key || status.value !== "bench";
   batch(() => {
     project.value = told.project; who.value = told.who; people.value = told.people || [];
@@ -122,6 +122,11 @@ function takeQuestion(told) {
   batch(() => { hinted.value = false; question.value = next && next.id ? next : null; asking.value = next && next.id ? "ready" : told?.state === "done" ? "none" : "waiting"; });
 }
 
+/** Close the project; the start page follows, in all tabs. */
+export async function leave() {
+  if (wire.unsaved.value) { tell(words.quit.unsaved(wire.unsaved.value), "bad"); return; }
+  try { await wire.post("leave", {}); panel.value = null; status.value = "loading"; await refresh(true); } catch (problem) { complain(problem); }
+}
 /** End linkwise: the server, its engines, and this page. What is not saved yet goes first. */
 export async function quit() {
   if (wire.unsaved.value) { tell(words.quit.unsaved(wire.unsaved.value), "bad"); return; }

@@ -60,7 +60,7 @@ export const words = {
   quit: {
     button: "Quit", title: "End linkwise on this computer; everything said is saved", ended: "linkwise has ended.",
     endedHint: "Everything you said is saved. Start linkwise again to go on; this tab can be closed.",
-    unsaved: (n) => `${many(n, "statement")} not saved yet. Wait until everything is saved, then quit.`,
+    unsaved: (n) => `${many(n, "statement")} not saved yet. Wait until everything is saved, then try again.`,
   },
   signedOut: "This page has lost its key.",
   signedOutHint: "Every start of linkwise prints a link of its own that works once. Open the link from the terminal, or start linkwise again.",

@@ -23,12 +23,11 @@ from typing import Any
 
 import linkwise
 from linkwise._messages import many
-from linkwise.app._desk import SILENT, Desk
-from linkwise.app._gate import MOST_UPLOAD, Refused
-from linkwise.app._hands import Engine
-from linkwise.app._log import New, Statement, read_body, read_new
-from linkwise.app._recent import Recent
-from linkwise.app._store import ProjectError, Store
+from linkwise.app import New, ProjectError, Statement, Store, read_body, read_new
+from linkwise.app.server._desk import SILENT, Desk
+from linkwise.app.server._gate import MOST_UPLOAD, Refused
+from linkwise.app.server._hands import Engine
+from linkwise.app.server._recent import Recent
 from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
@@ -78,6 +77,7 @@ class Service:
         self._scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
         self._samples: list[dict[str, Any]] = []
         self._preview: dict[str, Any] | None = None
+        self._early: list[tuple[str, dict[str, Any], bytes]] | None = None  # of a project that is being made
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._trees: OrderedDict[int, bytes] = OrderedDict()
@@ -134,6 +134,26 @@ class Service:
             self._work["fit"] = {"state": "down", "message": f"{failed} {failed.hint}".strip()}
         self.publish("project", {})
 
+    async def leave(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Close the project, and go back to the start page."""
+        require_fields(told, set(), set())
+        async with self._making:
+            desk = self._need()
+            self.desk = None
+            self.ask.keep(None)
+            self.fit.keep(None)
+            if any(one["state"] == "busy" for one in self._work.values()):  # of a project that nobody looks at
+                await asyncio.gather(self.ask.close(), self.fit.close())
+                await asyncio.gather(self.ask.begin(), self.fit.begin())
+            self.recent.add(desk.store.path, len(desk.standing.statements) - 1)
+            self._trees.clear()
+            self.drop_archive()
+            await desk.close()
+        self.publish("project", {})
+        if not self._samples:
+            self._background(self._read_samples())
+        return {}
+
     def _sit_down(self, store: Store) -> None:
         self.desk = Desk(store)
         self._preview = None
@@ -186,6 +206,9 @@ class Service:
     def _heard(self, engine: str, told: dict[str, Any], body: bytes) -> None:
         """Take in what an engine published."""
         name, desk = told["event"], self.desk
+        if self._early is not None and name in ("tree", "map", "progress", "question"):
+            self._early.append((engine, told, body))
+            return
         if name == "work":
             self._work[engine] = {key: told[key] for key in ("state", "stage", "share") if key in told}
             self.publish("work", self.engine())
@@ -459,6 +482,8 @@ class Service:
                 return  # the asker says so itself, and asks for a question when it is back
             if who in self._again:
                 continue
+            if desk is not self.desk:
+                return
             asked, before = reply.get("question"), desk.questions.get(who)
             if asked and (who, asked["id"]) in desk.answering:
                 return  # the next one is fetched when the answer is saved
@@ -585,6 +610,7 @@ class Service:
             "name": path.stem, "file": {"name": name, "kind": suffix, "sha256": hashlib.sha256(body).hexdigest()},
             "roles": roles, "options": options, "seed": 0, "versions": versions(),
         }  # fmt: skip
+        self._early = []
         row = {"seq": 1, "id": "first", "who": who, "via": "menu", "op": "open", "body": opened, "basis": 0, "at": ""}
         try:
             reply, _ = await self.fit.open(lambda: ({"project": opened, "rows": [row], "items": True}, body))
@@ -593,9 +619,11 @@ class Service:
             store = await asyncio.to_thread(Store.create, path, opened, [(name, suffix, body)], items, who=who)
         except ProjectError as failed:
             self.fit.keep(None)
+            self._early = None
             raise _unopened(failed, (path,), path.name) from None
         except BaseException:
             self.fit.keep(None)
+            self._early = None
             raise
         if self.address:
             store.announce(self.address)
@@ -606,6 +634,9 @@ class Service:
             await desk.append(New(f"{desk.key}-{number}", who, "import", "import", read_body("import", said)))
             self.fit.tell([desk.statements[-1].to_dict()])
         self.fit.keep(desk.opening)
+        early, self._early = self._early, None
+        for engine, heard, body_of in early:
+            self._heard(engine, heard, body_of)
         self._background(self._open_engines(fit=False))
 
     # -- ending ---------------------------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from linkwise._files import require_file, visible
-from linkwise.app._gate import PER_SECOND, Gate, Refused, Sessions, fault
-from linkwise.app._service import PROJECT, Service
+from linkwise.app.server._gate import PER_SECOND, Gate, Refused, Sessions, fault
+from linkwise.app.server._service import PROJECT, Service
 from linkwise.exceptions import LinkwiseError
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -40,7 +40,7 @@ BEAT = 15.0  # seconds between signs of life on a stream without events
 MOST_STREAMS = 8
 ENDING = ".lw"
 GETS = ("state", "names", "items", "search", "question", "why", "conflicts", "drag", "compare", "export", "tree", "map")
-POSTS = ("say", "preview", "open", "stop", "quit")
+POSTS = ("say", "preview", "open", "leave", "stop", "quit")
 ROUTES = (
     *(("GET", f"/api/{name}") for name in (*GETS, "events")),
     *(("GET", f"/api/{name}/") for name in ("picture", "export")),
@@ -71,6 +71,7 @@ class Routes:
             ("say", self._service.say),
             ("preview", lambda _, told: self._service.preview(told)),
             ("open", self._service.open),
+            ("leave", lambda _, told: self._service.leave(told)),
             ("stop", lambda _, told: self._service.stop(told)),
             ("quit", lambda _, told: self._service.quit(told)),
         ]

@@ -18,9 +18,9 @@ import numpy as np
 
 from linkwise._messages import many, some_of
 from linkwise._typing import IntArray
-from linkwise.app._answers_file import header_of, to_answers
-from linkwise.app._log import Standing, Statement, Unit
-from linkwise.app._reading import MOST_ASKED, Reading
+from linkwise.app import Standing, Statement, Unit
+from linkwise.app.files._answers_file import header_of, to_answers
+from linkwise.app.files._reading import MOST_ASKED, Reading
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import csv_line, labels_csv, save, typed_columns, write_knowledge, write_tree
 
@@ -96,7 +96,8 @@ class State:
         cut = self.standing.cut or {}
         k = len(set(self.labels.tolist()))
         where = {"distance_threshold": cut["height"]} if "height" in cut else {"n_clusters": k}
-        return {**where, "method": "ReCon", "linkage": self.linkage["linkage"], "min_cluster_size": 1}
+        undo = {"cut": "merges"}  # statements about three items shape the tree, not the number of groups
+        return {**where, "method": "ReCon", "linkage": self.linkage["linkage"], "min_cluster_size": 1, "params": undo}
 
     @cached_property
     def found(self) -> Clustering:
@@ -303,7 +304,7 @@ class State:
         words += ["-c said.jsonl"] if self.table.n_statements else []
         told = self.arguments
         cut = f"-k {told['n_clusters']}" if "n_clusters" in told else f"--height {told['distance_threshold']!r}"
-        words += [cut, "--method recon", f"--linkage {told['linkage']}", "--min-cluster-size 1", "-o again"]
+        words += [cut, "--method recon", f"--linkage {told['linkage']}", "--min-cluster-size 1", "--set cut=merges", "-o again"]
         return " ".join(words)
 
     @cached_property

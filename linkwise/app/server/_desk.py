@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from linkwise.app._gate import Refused
-from linkwise.app._log import New, Standing, Statement, fold, names_in, require_targets
-from linkwise.app._store import ProjectError, Store
+from linkwise.app import New, ProjectError, Standing, Statement, Store, fold, names_in, require_targets
+from linkwise.app.server._gate import Refused
 from linkwise.exceptions import LinkwiseError
 
 STATUS = {"full": 507, "readonly": 503, "conflict": 409}

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import linkwise
-from linkwise.app._frames import read_async, write_async
-from linkwise.app._gate import Refused
+from linkwise.app import read_async, write_async
+from linkwise.app.server._gate import Refused
 from linkwise.exceptions import LinkwiseError
 
 RESTARTS, PER_SECONDS = 3, 60.0
