@@ -79,6 +79,12 @@ REASONS = {
     "linkwise.engines.consensus._votes": "evidence, held-out votes and trust, without samples or clusters",
     "linkwise.selection._doubt": "public: suspects",
     "linkwise.result._agreement": "public: the objective of `Dendrogram.cut_agreeing`, a dynamic program of its own",
+    "linkwise.app.server._desk": "one open project, without requests, engines or addresses",
+    "linkwise.app.server._hands": "processes and frames; it knows nothing of projects",
+    "linkwise.app.server._recent": "a file of the user's settings, not of a project",
+    "linkwise.app._answers_file": "the log of `linkwise ask` as statements and back; exports are about one state",
+    "linkwise.app._asker": "questions; `_engine` is about processes, frames and turns",
+    "linkwise.app._fitter": "trees, marks and reasons; `_engine` is about processes, frames and turns",
     "linkwise.selection._merge_or_vote": "fits two methods to compare them; `_cluster` fits one",
     "linkwise.engines.hierarchical.sparse._refinement": "k-means beside a tree; the estimator merges",
 }
