@@ -2,16 +2,19 @@ from linkwise.app.server import (
     open_project as open_project,
 )
 
-"""For the server, which is a folder of its own."""
+"""For the folders server and files, which are rooms of their own."""
 
 from linkwise.app._frames import (
     read_async as read_async,
     write_async as write_async,
 )
 from linkwise.app._log import (
+    MOST_ROWS as MOST_ROWS,
+    ROLES as ROLES,
     New as New,
     Standing as Standing,
     Statement as Statement,
+    Unit as Unit,
     fold as fold,
     names_in as names_in,
     read_body as read_body,

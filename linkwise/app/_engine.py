@@ -135,7 +135,7 @@ class Engine:
 def read_project(header: dict[str, Any], body: bytes) -> tuple[Any, list[Any], int]:
     """Return the items, the log and the seed of an ``open`` frame."""
     from linkwise.app._items import items_of
-    from linkwise.app._reading import read_items
+    from linkwise.app.files import read_items
 
     project = header["project"]
     file = project.get("file") or {}
@@ -302,13 +302,13 @@ class FitEngine(Engine):
 
     def do_preview(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Describe a file as the import page shows it."""
-        from linkwise.app._reading import preview
+        from linkwise.app.files import preview
 
         return preview(header["name"], body, header.get("roles"), header.get("options")), b""
 
     def do_sample(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Return a sample project, or the list of them."""
-        from linkwise.app._reading import list_samples, sample
+        from linkwise.app.files import list_samples, sample
 
         if header.get("name") is None:
             return {"samples": list_samples()}, b""
@@ -357,5 +357,7 @@ def main(kind: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] not in (["ask"], ["fit"]):
-        sys.exit("usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames, not words.")
+        sys.exit(
+            "usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames, not words."
+        )
     main(sys.argv[1])

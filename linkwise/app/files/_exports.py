@@ -18,9 +18,9 @@ import numpy as np
 
 from linkwise._messages import many, some_of
 from linkwise._typing import IntArray
-from linkwise.app._answers_file import header_of, to_answers
-from linkwise.app._log import Standing, Statement, Unit
-from linkwise.app._reading import MOST_ASKED, Reading
+from linkwise.app import Standing, Statement, Unit
+from linkwise.app.files._answers_file import header_of, to_answers
+from linkwise.app.files._reading import MOST_ASKED, Reading
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import csv_line, labels_csv, save, typed_columns, write_knowledge, write_tree
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwise._files import parse_json
 from linkwise._messages import many
-from linkwise.app._log import New, Statement, fold, read_body
+from linkwise.app import New, Statement, fold, read_body
 from linkwise.exceptions import LinkwiseError
 
 FORMAT = "linkwise.dialogue/1"

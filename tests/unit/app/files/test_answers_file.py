@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from linkwise.active import Dialogue, PairsAndTrios
-from linkwise.app._answers_file import from_answers, header_of, to_answers
 from linkwise.app._log import Statement, fold, units
+from linkwise.app.files._answers_file import from_answers, header_of, to_answers
 from linkwise.exceptions import LinkwiseError
 
 X = np.random.default_rng(0).normal(size=(12, 3))

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.app._exports import State
 from linkwise.app._fitter import Fitter
 from linkwise.app._items import items_of
 from linkwise.app._log import Statement, read_body
-from linkwise.app._reading import read_items, sample
+from linkwise.app.files._exports import State
+from linkwise.app.files._reading import read_items, sample
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError
+from tests.app.pictures import archive, square
 
 ROOT = Path(lw.__file__).parents[1]
 
@@ -106,6 +107,18 @@ def test_texts_come_out_the_same_from_the_app_from_python_and_from_the_shell(tmp
     again, mine = run_again(state, tmp_path)
     assert again == [mine, mine]
     assert state.gaps == []
+
+
+def test_pictures_come_out_the_same_through_their_features(tmp_path):
+    raw = archive({f"{n % 3}-{n}.png": square(n % 3, n) for n in range(12)})
+    state = state_of(
+        "photos.zip", raw, None, None, log(("say", {"kind": "must_link", "items": ["0-0", "1-1"]}), ("cut", {"k": 3}))
+    )
+    again, mine = run_again(state, tmp_path, fresh=False)
+    assert again == [mine, mine]
+    groups = dict(line.split(",") for line in mine[0].decode().splitlines()[1:])
+    assert groups["0-0"] == groups["1-1"]
+    assert len({groups[f"2-{n}"] for n in range(2, 12, 3)}) == 1
 
 
 def test_what_the_file_cannot_say_is_read_from_features_and_named(tmp_path):

@@ -6,10 +6,14 @@ same arguments as Python and as options of the command line.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
+import struct
 import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise._messages import in_words, many, some_of
-from linkwise.app._log import MOST_ROWS, ROLES
+from linkwise.app import MOST_ROWS, ROLES
+from linkwise.app.files._images import Pictures, holds_pictures, titles
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import Columns, DelimitedColumns, Script, look, open_columns, read_data
+from linkwise.io import Columns, DelimitedColumns, Script, csv_line, look, open_columns, read_data
 
 if TYPE_CHECKING:
     from linkwise.io import Table
@@ -65,12 +70,13 @@ class Reading:
 class _Opened:
     """A file that was opened, with the roles and options that hold for it."""
 
-    name: str
-    raw: bytes
+    name: str  # of what was opened
+    raw: bytes  # of the table
     found: Any
     roles: dict[str, str]
     options: dict[str, Any]
     given: dict[str, Any] = field(default_factory=dict)  # options as they came in
+    pictures: Pictures | None = None
 
     def of(self, *roles: str) -> list[str]:
         return [column for column, role in self.roles.items() if role in roles]
@@ -81,6 +87,10 @@ class _Opened:
 
 def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mapping[str, Any] | None) -> _Opened:
     """Open a file; what was not chosen is proposed by `linkwise.io.look`."""
+    pictures, archive = None, name
+    if holds_pictures(raw):
+        pictures = Pictures(name, raw)
+        name, raw = _table_of(pictures)
     given = {key: value for key, value in (options or {}).items() if value is not None}
     if strange := [key for key in given if key not in OPTIONS]:
         msg = f"there is no option {strange[0]!r} for reading a table.\nHint: {', '.join(OPTIONS)}."
@@ -97,6 +107,8 @@ def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mappi
         found, _ = open_columns(_file(name, raw), None, script, chosen["encoding"] or None)
     columns = list(found.names) if isinstance(found, Columns) else []
     plain = {column: proposed.get("roles", {}).get(column, "show") for column in columns}
+    if pictures is not None:
+        plain |= dict.fromkeys(_of_files(found, pictures), "picture")
     told = dict(roles or {})
     if strange := [column for column in told if column not in plain]:
         msg = f"{name} has no column {strange[0]!r}.\nHint: it has {some_of(columns, 20)}."
@@ -104,7 +116,27 @@ def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mappi
     if strange := [role for role in told.values() if role not in ROLES]:
         msg = f"there is no role {strange[0]!r}.\nHint: {', '.join(ROLES)}."
         raise LinkwiseError(msg)
-    return _Opened(name, raw, found, {column: told.get(column, plain[column]) for column in columns}, chosen, given)
+    roles = {column: told.get(column, plain[column]) for column in columns}
+    return _Opened(archive if pictures is not None else name, raw, found, roles, chosen, given, pictures)
+
+
+def _table_of(pictures: Pictures) -> tuple[str, bytes]:
+    """The table in an archive of pictures, or one of their file names."""
+    if pictures.table is not None:
+        return pictures.table, pictures.read_table()
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows([one] for one in ("picture", *pictures.names))
+    return "pictures.csv", made.getvalue().encode()
+
+
+def _of_files(found: Any, pictures: Pictures) -> list[str]:
+    """Columns of a table that name pictures, and nothing but pictures."""
+    there, fits = set(pictures.names), []
+    for at, column in enumerate(found.names):
+        cells = {cell for cell in found.words(at) if cell}
+        if cells and cells <= there:
+            fits.append(column)
+    return fits[:1]
 
 
 def _file(name: str, raw: bytes) -> io.BytesIO:
@@ -152,7 +184,7 @@ def read_items(
 
     Examples
     --------
-    >>> from linkwise.app._reading import read_items
+    >>> from linkwise.app.files._reading import read_items
     >>> found = read_items("b.csv", b"name,abv,note\nOrval,6.2,dry\nJever,4.9,bitter\n", {"note": "show"})
     >>> found.table.X.tolist(), found.roles, found.arguments
     ([[6.2], [4.9]], {'name': 'name', 'abv': 'number', 'note': 'show'}, {'id': 'name', 'columns': ['abv']})
@@ -160,7 +192,8 @@ def read_items(
     return _read(_open(name, raw, roles, options))
 
 
-def _read(opened: _Opened) -> Reading:
+def _read(opened: _Opened, *, whole: bool = True) -> Reading:
+    """Read a file; without `whole`, pictures are not looked at."""
     found, options = opened.found, dict(opened.options)
     if not isinstance(found, Columns):
         table = _quietly(lambda: read_data(_file(opened.name, opened.raw)))
@@ -176,6 +209,8 @@ def _read(opened: _Opened) -> Reading:
             expected = in_words([repr(one) for one in allowed if one], "or")
             msg = f"the option {key} is {options[key]!r}, expected {expected}."
             raise LinkwiseError(msg)
+    if opened.of("picture") and not opened.of("number", "category", "text"):
+        return _read_pictures(opened, options, whole=whole)
     arguments = _arguments(opened, options)
     kept = opened.of("number", "category", "show", "know", "picture")
     name = arguments.get("id")
@@ -184,16 +219,60 @@ def _read(opened: _Opened) -> Reading:
         kept.append(name)
         plain = {key: value for key, value in arguments.items() if key != "id"}
         plain["drop"] = [column for column in plain.get("drop", []) if column != name]
-        table = _quietly(lambda: read_data(_file(opened.name, opened.raw), keep=kept, **plain))
+        table = _quietly(lambda: read_data(_file(opened.found.name, opened.raw), keep=kept, **plain))
         table = replace(table, ids=np.array(_unique(table.beside[name])))
         gaps = (f"Names in {name} that occur twice got the number of their row.",)
     else:
-        table = _quietly(lambda: read_data(_file(opened.name, opened.raw), keep=kept, **arguments))
+        table = _quietly(lambda: read_data(_file(opened.found.name, opened.raw), keep=kept, **arguments))
     if options["scale"] == "auto":
         options["scale"] = table.preparation.scale or "none"
         arguments = _arguments(opened, options)
+    if opened.pictures is not None:
+        table = replace(table, beside=table.beside | _members(opened))
+        gaps = (*gaps, f"The code does not read {opened.name}.")
     knowledge = _knowledge(opened, table, options["know"])
     return Reading(table, opened.roles, options, None if gaps else arguments, gaps, knowledge)
+
+
+def _members(opened: _Opened) -> dict[str, tuple[str, ...]]:
+    """Where in the archive the picture of every item is."""
+    found, pictures = opened.found, opened.pictures
+    if pictures is None or not opened.of("picture"):
+        return {}
+    column = opened.of("picture")[0]
+    cells = found.words(found.names.index(column))
+    return {column: tuple(pictures.member(cell) if cell else "" for cell in cells)}
+
+
+def _read_pictures(opened: _Opened, options: dict[str, Any], *, whole: bool) -> Reading:
+    """Read pictures as coarse features of color and shape."""
+    from linkwise.io import Table
+
+    found, pictures = opened.found, opened.pictures
+    if pictures is None:
+        raise AssertionError
+    files = found.words(found.names.index(opened.of("picture")[0]))
+    if "" in files:
+        column = opened.of("picture")[0]
+        msg = (
+            f"{found.where(files.index(''))}: there is no picture.\nHint: compare by another column, or leave rows out."
+        )
+        raise _ColumnError(msg, column)
+    names = opened.of("name")
+    ids = found.words(found.names.index(names[0])) if names else titles(files)
+    if options["names"] == "number":
+        ids = _unique(ids)
+    if len(set(ids)) < len(ids) or "" in ids:
+        msg = f"names must differ, and {names[0] if names else 'a picture'} has one that is empty or occurs twice."
+        raise _ColumnError(msg, names[0] if names else opened.of("picture")[0])
+    X = pictures.features(files) if whole else np.zeros((len(files), 1))
+    told = np.flatnonzero(np.ptp(X, axis=0) > 0)  # shades that occur in none tell nothing
+    told = told if len(told) else np.arange(1)
+    beside = {column: tuple(found.words(found.names.index(column))) for column in opened.of("show", "know")}
+    columns = tuple(f"look {at + 1}" for at in told.tolist())
+    table = Table(np.ascontiguousarray(X[:, told]), np.array(ids), columns, beside=beside | _members(opened))
+    gaps = ("Pictures are compared by coarse color and shape, which neither Python nor the shell reads from files.",)
+    return Reading(table, opened.roles, options, None, gaps, _knowledge(opened, table, options["know"]))
 
 
 def _quietly(read: Callable[[], Table]) -> Table:
@@ -248,8 +327,15 @@ def _require_roles(opened: _Opened) -> None:
     if len(names := opened.of("name")) > 1:
         msg = f"{in_words(names)} both name the items.\nHint: give one of them the role 'show'."
         raise _ColumnError(msg, names[1])
-    if not opened.of("number", "category", "text"):
-        msg = "There is no column to compare items by.\nHint: give a column the role 'number', 'category' or 'text'."
+    shown = opened.of("picture")
+    if shown and opened.pictures is None:
+        msg = f"{shown[0]} names pictures, but the file is a table alone.\nHint: put the table and the pictures into one zip archive."
+        raise _ColumnError(msg, shown[0])
+    if len(shown) > 1:
+        msg = f"{in_words(shown)} both name pictures.\nHint: give one of them the role 'show'."
+        raise _ColumnError(msg, shown[1])
+    if not opened.of("number", "category", "text", "picture"):
+        msg = "Items need a column to be compared by.\nHint: give a column the role 'number', 'category' or 'text'."
         raise LinkwiseError(msg)
     for column in opened.of("number"):
         at = found.names.index(column)
@@ -325,7 +411,7 @@ def preview(
     chosen = dict(opened.options)
     table: Table | None = None
     try:
-        reading = _read(opened)
+        reading = _read(opened, whole=False)
         table, chosen = reading.table, reading.options
         shown["will"] = _will(opened, table, chosen)
     except LinkwiseError as refused:
@@ -408,6 +494,8 @@ def _notes(opened: _Opened, chosen: Mapping[str, Any], table: Table | None) -> l
 
 
 def _will(opened: _Opened, table: Table, options: Mapping[str, Any]) -> str:
+    if opened.pictures is not None and not opened.of("number", "category", "text"):
+        return f"{many(len(table), 'picture')} in one tree, compared by coarse color and shape, not by what they show."
     numbers, categories, texts = (opened.of(role) for role in ("number", "category", "text"))
     by = [many(len(numbers), "column") + " of numbers"] if numbers else []
     by += [many(len(categories), "category", "categories")] if categories else []
@@ -479,19 +567,38 @@ def _wines_csv() -> bytes:
     return f"name,{names}\n{''.join(rows)}".encode()
 
 
-def _digits_csv() -> bytes:
+def _digits_zip() -> bytes:
+    """Scanned digits of 8 x 8 dots: the numbers that they are compared by, and pictures to look at."""
     from sklearn.datasets import load_digits
 
     found = load_digits()
-    rows = (f"digit {at + 1},{','.join(f'{value:g}' for value in row)}\n" for at, row in enumerate(found.data))
-    names = ",".join(f"row {at // 8 + 1} dot {at % 8 + 1}" for at in range(64))
-    return f"name,{names}\n{''.join(rows)}".encode()
+    made, day = io.BytesIO(), (1980, 1, 1, 0, 0, 0)
+    lines = [csv_line("name", "picture", *(f"row {at // 8 + 1} dot {at % 8 + 1}" for at in range(64)))]
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        for at, row in enumerate(found.data, start=1):
+            lines.append(csv_line(f"digit {at}", f"{at:04}.png", *(f"{value:g}" for value in row)))
+            archive.writestr(zipfile.ZipInfo(f"{at:04}.png", day), _png(255 - np.kron(row.reshape(8, 8), _DOT) * 15.9))
+        archive.writestr(zipfile.ZipInfo("digits.csv", day), "".join(lines))
+    return made.getvalue()
+
+
+_DOT = np.ones((8, 8))
+
+
+def _png(gray: Any) -> bytes:
+    """A picture in shades of gray as PNG."""
+    rows = b"".join(b"\0" + bytes(row) for row in np.asarray(gray, dtype=np.uint8))
+    height, width = gray.shape
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    sealed = (struct.pack(">I", len(c)) + name + c + struct.pack(">I", zlib.crc32(name + c)) for name, c in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(sealed)
 
 
 SAMPLES: dict[str, tuple[int, str, Callable[[], bytes], dict[str, Any]]] = {
     "wines": (178, "wines.csv", _wines_csv, {"scale": "standard"}),
     "letters to a bank": (40, "letters.csv", _notes_csv, {}),
-    "digits": (1797, "digits.csv", _digits_csv, {"scale": "none"}),
+    "digits": (1797, "digits.zip", _digits_zip, {"scale": "none"}),
 }
 
 
