@@ -7,6 +7,9 @@ from linkwise.app.files._answers_file import (
 from linkwise.app.files._exports import (
     State as State,
 )
+from linkwise.app.files._images import (
+    Pictures as Pictures,
+)
 from linkwise.app.files._reading import (
     Reading as Reading,
     list_samples as list_samples,
