@@ -304,7 +304,14 @@ class State:
         words += ["-c said.jsonl"] if self.table.n_statements else []
         told = self.arguments
         cut = f"-k {told['n_clusters']}" if "n_clusters" in told else f"--height {told['distance_threshold']!r}"
-        words += [cut, "--method recon", f"--linkage {told['linkage']}", "--min-cluster-size 1", "--set cut=merges", "-o again"]
+        words += [
+            cut,
+            "--method recon",
+            f"--linkage {told['linkage']}",
+            "--min-cluster-size 1",
+            "--set cut=merges",
+            "-o again",
+        ]
         return " ".join(words)
 
     @cached_property
