@@ -97,6 +97,21 @@ def decode(raw: bytes, name: str, encoding: str | None = None, *, guess: bool = 
     return _line_ends(text)
 
 
+def guess_encoding(raw: bytes) -> str | None:
+    """Return the encoding of a table that is not UTF-8, as spreadsheets write them, "utf-16" or "cp1252"; else None."""
+    if raw.startswith(b"\x1f\x8b"):
+        raw = _unpacked(raw, "")
+    if raw.startswith(_UTF16):
+        return "utf-16"
+    if b"\x00" in raw or any(raw.startswith(magic) for magic, _, _ in _NOT_TEXT):
+        return None
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None if _UNUSED_1252 & set(raw) else "cp1252"
+    return None
+
+
 def _warn(message: str) -> None:
     from linkwise._validation import warn_user  # which loads NumPy
 

@@ -30,6 +30,7 @@ class Log:
         self.header = {"format": FORMAT, **header}
         self.entries: list[dict[str, Any]] = []
         self._file = None if self.path is None else self._open(self.path)
+        self._n_answers = sum("undo" not in entry for entry in self.entries)
 
     def add(self, entry: dict[str, Any]) -> None:
         """Write one entry; once this returns, it is there for good."""
@@ -42,9 +43,9 @@ class Log:
 
     def add_answer(self, entry: dict[str, Any]) -> Told:
         """Write one answer and return it, numbered among all answers ever given."""
-        number = sum("undo" not in before for before in self.entries)
         self.add(entry)
-        return read_entry(entry, number)
+        self._n_answers += 1
+        return read_entry(entry, self._n_answers - 1)
 
     def close(self) -> None:
         """Let go of the file; a closed log takes no more entries."""

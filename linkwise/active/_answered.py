@@ -75,6 +75,7 @@ class Known:
             self._base = _pairs_and_triplets(self.given)
         self.answers: list[Told] = []
         self._told: Counter[tuple[int, ...]] = Counter()
+        self._held: frozenset[tuple[int, ...]] = frozenset()
         self._doubted: set[int] = set()
         self._start()
 
@@ -111,8 +112,9 @@ class Known:
         return found is not None
 
     def is_told(self, items: Iterable[int]) -> bool:
-        """Whether this very question was answered, be it with "unsure"."""
-        return self._told[tuple(sorted(items))] > 0
+        """Whether this very question was answered, be it with "unsure", or is with somebody else; see `hold`."""
+        asked = tuple(sorted(items))
+        return self._told[asked] > 0 or asked in self._held
 
     def group(self, sample: int) -> int:
         """Return the representative of the samples that belong with this one; at first, the sample itself."""
@@ -156,9 +158,7 @@ class Known:
     def take(self, told: Told) -> None:
         """Process one answer."""
         contradicts = told.statement is not None and self._contradicts(told)
-        self.answers.append(told)
-        self._told[told.items] += 1
-        self.__dict__.pop("constraints", None)
+        self._note(told)
         if told.statement is None:
             return
         if contradicts:
@@ -166,7 +166,63 @@ class Known:
         else:
             self._enter(told)
 
+    def take_all(self, told: Iterable[Told]) -> None:
+        """Process many answers, with the result of `take` for each.
+
+        Notes
+        -----
+        If all hold together, so does every part of them: one test then stands for those of all answers. Otherwise the
+        first answer that contradicts earlier ones is found by bisection, and the rest is tested again after it.
+        """
+        left = list(told)
+        if self.n_clusters is None and not self._has_triplets and all(len(one.items) == 2 for one in left):
+            for one in left:  # pairs need no test of all
+                self.take(one)
+            return
+        while left:
+            first = self._first_contradiction(left)
+            for one in left[:first]:
+                self._note(one)
+                if one.statement is not None:
+                    self._enter(one)
+            for one in left[first : first + 1]:
+                self.take(one)
+            left = left[first + 1 :]
+
+    def hold(self, questions: Iterable[tuple[int, ...]]) -> None:
+        """Treat these questions, and no others, as answered, without an answer: they are with somebody else."""
+        self._held = frozenset(tuple(sorted(items)) for items in questions)
+
+    @property
+    def held(self) -> frozenset[tuple[int, ...]]:
+        """The questions that are with somebody else."""
+        return self._held
+
     # -- the steps ----------------------------------------------------------------------------------------------
+
+    def _first_contradiction(self, said: list[Told]) -> int:
+        """Return the place of the first answer that does not hold with those before it; their number if there is none.
+
+        Where a test stays without a verdict, the place is that of the first answer after those proven to hold.
+        """
+        hard = self._hard()
+
+        def hold(count: int) -> bool:
+            rows = [one for one in said[:count] if one.statement is not None]
+            return check(hard | self._table(rows), n_clusters=self.n_clusters).status == "feasible"
+
+        if len(said) == 1 or hold(len(said)):
+            return len(said) if len(said) > 1 else 0
+        known, open_ = 0, len(said)
+        while open_ - known > 1:
+            middle = (known + open_) // 2
+            known, open_ = (middle, open_) if hold(middle) else (known, middle)
+        return known
+
+    def _note(self, told: Told) -> None:
+        self.answers.append(told)
+        self._told[told.items] += 1
+        self.__dict__.pop("constraints", None)
 
     def _contradicts(self, told: Told) -> bool:
         if len(told.items) == 2 and not self._has_triplets:

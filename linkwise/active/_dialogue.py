@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from linkwise._messages import many
 from linkwise._validation import is_whole, read_count
-from linkwise.active._answer_log import Log, standing
+from linkwise.active._answer_log import Log, is_entry, standing
 from linkwise.active._answered import Known
 from linkwise.active._doubts import EXPECTED_ERRORS
 from linkwise.active._gain import ExpectedGain
@@ -177,20 +177,55 @@ class Dialogue:
             msg = f"Dialogue: there are {len(self.names):,} names, but X has {n:,} samples."
             raise LinkwiseError(msg)
         self._log = Log(log, self._header())
-        self._pending: Query | None = None
+        self._pending: list[Query] = []  # asked since the last answer
+        self._handed: dict[tuple[int, ...], Query] = {}  # asked and not answered
+        self._fitted: Any = None
         self._marks: list[_Mark] = []
         self._fold()
 
     # -- asking and telling -------------------------------------------------------------------------------------
 
-    def ask(self) -> Query | None:
+    def ask(self, besides: Iterable[Query] = ()) -> Query | None:
         """Return the next question, or None if nothing is left to ask or the budget is used up.
 
         Asking again before the answer returns the same question.
+
+        Parameters
+        ----------
+        besides : iterable of Query
+            Questions that others are thinking about: another one is returned, and `tell` takes answers to all of them,
+            in any order.
+
+        Examples
+        --------
+        >>> from linkwise.active import Dialogue, RandomPairs
+        >>> talk = Dialogue([[0.0], [1.0], [9.0]], strategy=RandomPairs())
+        >>> first = talk.ask()
+        >>> second = talk.ask(besides=[first])
+        >>> talk.tell(second, "no")
+        >>> talk.tell(first, "yes")
+        >>> talk.n_asked
+        2
         """
-        if self._pending is None and (self.budget is None or self.n_asked < self.budget):
-            self._pending = self._next()
-        return self._pending
+        held = {query.items for query in besides}
+        if self.budget is not None and self.n_asked + len(held) >= self.budget:
+            return None
+        for query in self._pending:
+            if query.items not in held:
+                return query
+        self.known.hold(held)
+        if held:
+            self._inquiry.reread()
+        try:
+            query = self._next()
+        finally:
+            self.known.hold(())
+            if held:
+                self._inquiry.reread()
+        if query is not None:
+            self._pending.append(query)
+            self._handed[query.items] = query
+        return query
 
     def tell(self, query: Query | Sequence[int], answer: Any, *, confidence: float = 1.0, who: str = "") -> None:
         """Record an answer.
@@ -209,8 +244,9 @@ class Dialogue:
         """
         asked = isinstance(query, Query)
         if isinstance(query, Query):
-            if query != self._pending:
-                was = "nothing was asked" if self._pending is None else f"the question is {self._pending.text()!r}"
+            if query != self._handed.get(query.items):
+                now = self._pending[0] if self._pending else None
+                was = "nothing was asked" if now is None else f"the question is {now.text()!r}"
                 msg = (
                     f"tell: the answer is to {query.text()!r}, but {was}.\n"
                     "Hint: query = talk.ask(); talk.tell(query, True). For any other pair: talk.tell((a, b), True)."
@@ -233,21 +269,104 @@ class Dialogue:
         plain = {"confidence": 1.0, "who": "", "asked": True, "checks": []}
         self._take(self._log.add_answer(entry | {name: value for name, value in extra.items() if value != plain[name]}))
 
-    def undo(self) -> Told | None:
-        """Withdraw the last answer and return it, or None if there is none; its question will be asked again."""
-        if not self.answers:
+    def undo(self, number: int | None = None) -> Told | None:
+        """Withdraw an answer and return it, or None if there is none; its question may be asked again.
+
+        Parameters
+        ----------
+        number : int, optional
+            The ``number`` of the answer, by default that of the last one.
+        """
+        found = self.answers[-1:] if number is None else [told for told in self.answers if told.number == number]
+        if not found:
             return None
-        last = self.answers[-1]
-        self._log.add({"undo": last.number})
+        self.undo_all([found[0].number])
+        return found[0]
+
+    def undo_all(self, numbers: Iterable[int]) -> None:
+        """Withdraw several answers by their ``number``; numbers of answers that do not stand are passed over.
+
+        Examples
+        --------
+        >>> from linkwise.active import Dialogue
+        >>> talk = Dialogue([[0.0], [1.0], [9.0]])
+        >>> talk.tell_all([{"items": [0, 1], "answer": "yes"}, {"items": [0, 2], "answer": "no"}])
+        >>> talk.undo_all([0, 1])
+        >>> len(talk.answers)
+        0
+        """
+        standing = {told.number for told in self.answers}
+        for number in numbers:
+            if number in standing:
+                self._log.add({"undo": number})
         self._fold()
-        return last
+
+    def know(self, constraints: Constraints) -> None:
+        """Put other constraints in the place of those given at the start; the answers stay.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            All that is known besides the answers. Answers that contradict it are not trusted.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            The hard statements cannot all hold; then nothing changes.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> from linkwise.active import Dialogue, RandomPairs
+        >>> talk = Dialogue([[0.0], [1.0], [9.0]], strategy=RandomPairs())
+        >>> talk.tell((0, 1), True)
+        >>> talk.know(Constraints.build(3, cannot_link=[(0, 2)]))
+        >>> talk.known.same(1, 2)
+        False
+        """
+        if constraints.n_samples != self._scene.n_samples:
+            msg = f"know: constraints are about {constraints.n_samples:,} samples, but X has {self._scene.n_samples:,}."
+            raise LinkwiseError(msg)
+        known = Known(self._scene.n_samples, constraints, self.n_clusters)
+        self._given = constraints
+        self._fold(known)
+
+    def tell_all(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Record many answers at once, as a log holds them, with the result of `tell` for each.
+
+        Parameters
+        ----------
+        entries : iterable of dict
+            Each with ``items`` and ``answer``, and perhaps ``confidence``, ``who``, ``asked`` and ``checks``.
+
+        Notes
+        -----
+        **Cost** one test of all answers, where `tell` tests all of them for every trio.
+
+        Examples
+        --------
+        >>> from linkwise.active import Dialogue
+        >>> talk = Dialogue([[0.0], [1.0], [9.0]])
+        >>> talk.tell_all([{"items": [0, 1], "answer": "yes"}, {"items": [0, 2], "answer": "no"}])
+        >>> talk.known.same(1, 2)
+        False
+        """
+        made = list(entries)
+        for at, entry in enumerate(made):
+            if "undo" in entry or not is_entry(entry) or max(entry["items"]) >= self._scene.n_samples:
+                msg = (
+                    f"tell_all: entry {at} is {entry!r}, expected an answer about samples 0 to "
+                    f"{self._scene.n_samples - 1}, as in {{'items': [0, 1], 'answer': 'yes'}}."
+                )
+                raise LinkwiseError(msg)
+        self._take_all([self._log.add_answer(entry) for entry in made])
 
     # -- what came out ------------------------------------------------------------------------------------------
 
     @property
     def n_asked(self) -> int:
         """Number of questions answered, "unsure" included; answers to pairs that were not asked do not count."""
-        return sum(told.asked for told in self.answers)
+        return self._n_asked
 
     @property
     def n_saved(self) -> int:
@@ -267,12 +386,17 @@ class Dialogue:
     def fit(self) -> Any:
         """Return a new copy of the estimator, fitted with all constraints so far.
 
+        One with ``warm_start=True`` is copied the first time and then fitted again, which takes a fraction of the time.
         What the strategy believes beyond that becomes soft statements, which give way to the answers. Raises where the
         estimator cannot keep them all, as when more samples are apart than it may make clusters.
         """
         guesses = self._inquiry.guesses()
         said = self.known.constraints
-        return fit_to(self.estimator, self._scene.X, said if guesses is None else said | guesses)
+        if not getattr(self.estimator, "warm_start", False):
+            self._fitted = None
+        model = self._fitted
+        self._fitted = fit_to(self.estimator, self._scene.X, said if guesses is None else said | guesses, model)
+        return self._fitted
 
     def error_rates(self) -> dict[str, float]:
         """Estimate how often each person errs: answers found wrong, against a guess of one in twenty beforehand.
@@ -342,30 +466,45 @@ class Dialogue:
             "n_clusters": self.n_clusters,
         }
 
-    def _fold(self) -> None:
-        """Rebuild the state from the log."""
-        self._pending = None
-        self.known = Known(self._scene.n_samples, self._given, self.n_clusters)
+    def _fold(self, known: Known | None = None) -> None:
+        """Rebuild the state from the log; ``known`` holds the given constraints, and no answers yet."""
+        self._pending = []
+        self.known = Known(self._scene.n_samples, self._given, self.n_clusters) if known is None else known
         self._scene.forget(self.known)
         self.answers: list[Told] = []
+        self._n_asked, self._checked = 0, set[int]()
         self._scene.budget_left = self.budget
         self._inquiry = self.strategy.begin(self._scene)
-        for told in standing(self._log.entries):
-            self._take(told)
+        self._take_all(standing(self._log.entries))
+
+    def _take_all(self, said: list[Told]) -> None:
+        if not self._inquiry.in_bulk:
+            for told in said:
+                self._take(told)
+            return
+        self.known.take_all(said)
+        for told in said:
+            self._note(told)
 
     def _take(self, told: Told) -> None:
-        self._pending = None
-        self.answers.append(told)
         self.known.take(told)
+        self._note(told)
+
+    def _note(self, told: Told) -> None:
+        """Count an answer that the known constraints have taken in, and pass it to the strategy."""
+        self._pending = []
+        self._handed.pop(told.items, None)
+        self.answers.append(told)
+        self._n_asked += told.asked
+        self._checked.update(told.checks)
         self._scene.budget_left = None if self.budget is None else max(self.budget - self.n_asked, 0)
         self._inquiry.learn(told.items, told.answer)
 
     def _next(self) -> Query | None:
         """Return a question about an answer that contradicts others, else the proposal of the strategy."""
         number = len(self.answers)
-        checked = {at for told in self.answers for at in told.checks}
         for told in self.suspects:
-            if told.number not in checked and not told.checks:
+            if told.number not in self._checked and not told.checks and told.items not in self.known.held:
                 return Query(told.items, number, (told.number,))
         items = self._inquiry.propose()
         return None if items is None else Query(items, number, self._inquiry.checks())

@@ -72,6 +72,8 @@ class _Merging(Inquiry):
             if pair == items:
                 run.tell(pair, answer)
                 return None
+            if pair in known.held:
+                return None  # merging goes on after its answer
             if not known.decides(pair):
                 return pair
             run.tell(pair, known.same(*pair))

@@ -58,6 +58,12 @@ class _Turns(Inquiry):
         self._pairs, self._trios, self._share = pairs, trios, share
         self._n_pairs = self._n_trios = 0
         self._asking = trios
+        self.in_bulk = pairs.in_bulk and trios.in_bulk
+
+    def reread(self) -> None:
+        """Forget the last proposals of both strategies."""
+        self._pairs.reread()
+        self._trios.reread()
 
     def propose(self) -> Items | None:
         """Return the question of the strategy whose turn it is, or of the other."""

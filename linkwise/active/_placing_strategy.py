@@ -18,6 +18,8 @@ class Placing(Inquiry):
     `order`.
     """
 
+    in_bulk = True  # all is read off what is known
+
     def __init__(self, scene: Scene, n_clusters: int | None = None) -> None:
         super().__init__(scene)
         self.n_clusters = n_clusters
@@ -52,6 +54,10 @@ class Placing(Inquiry):
                 return found
             self.free[picked] = False
         return None
+
+    def reread(self) -> None:
+        """Read what is known again."""
+        self._read_at = -1
 
     def _question(self, sample: int) -> Items | None:
         """Return the next open question that places a sample, or None if there is none left."""

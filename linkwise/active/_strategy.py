@@ -27,6 +27,9 @@ class Inquiry:
     (0, 1)
     """
 
+    # whether `learn` may hear of several answers when ``scene.known`` has all of them
+    in_bulk: bool = False
+
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
 
@@ -39,6 +42,9 @@ class Inquiry:
 
     def learn(self, items: Items, answer: Answer) -> None:
         """Process an answer, after ``scene.known`` did; also one to a question that this strategy did not ask."""
+
+    def reread(self) -> None:
+        """Forget the last proposal: other questions than before are with somebody else (`Known.held`)."""
 
     def checks(self) -> Items:
         """Return the numbers of earlier answers that the proposed question looks at again; none by default."""
@@ -142,6 +148,8 @@ class RandomTrios(TrioStrategy):
 
 
 class _Random(Inquiry):
+    in_bulk = True
+
     def __init__(self, scene: Scene, size: int) -> None:
         super().__init__(scene)
         self._size = size

@@ -153,9 +153,9 @@ class Scene:
         return X, (X**2).sum(axis=1)
 
 
-def fit_to(estimator: Any, X: Any, constraints: Constraints) -> Any:
-    """Fit a fresh copy of an estimator with those statements that it understands."""
-    model = clone(estimator)
+def fit_to(estimator: Any, X: Any, constraints: Constraints, model: Any = None) -> Any:
+    """Fit a fresh copy of an estimator, or ``model``, with those statements that it understands."""
+    model = clone(estimator) if model is None else model
     kinds = getattr(model, "understands", None)
     if kinds is not None:
         constraints = constraints.select(np.flatnonzero(np.isin(constraints.kind, [int(kind) for kind in kinds])))

@@ -109,6 +109,8 @@ class PlacingTrios(TrioStrategy):
 class _Placing(Inquiry):
     """Build the tree so far from the trusted answers alone; questions in between play no role."""
 
+    in_bulk = True
+
     def __init__(self, scene: Scene, worth: float, slip: float, check: float) -> None:
         super().__init__(scene)
         self._worth, self._slip, self._check = worth, slip, check
@@ -128,6 +130,10 @@ class _Placing(Inquiry):
         """Note that there is an answer more; it is read when the next question is wanted."""
         self._fresh = True
 
+    def reread(self) -> None:
+        """Choose again."""
+        self._fresh = True
+
     def propose(self) -> Items | None:
         """Return the trio whose answer is expected to correct most triplets."""
         if self._fresh:
@@ -135,13 +141,14 @@ class _Placing(Inquiry):
             if self.scene.n_samples > 2:
                 self._catch_up()
                 again = self._state.surprise
-                self._proposed = self._choose() if again is None else again.items
+                held = again is not None and again.items in self.scene.known.held
+                self._proposed = self._choose() if again is None or held else again.items
         return self._proposed
 
     def checks(self) -> Items:
         """Return the answer that was so unlikely that its question comes again."""
         again = self._state.surprise if self.scene.n_samples > 2 else None
-        return () if again is None else (again.number,)
+        return () if again is None or again.items != self._proposed else (again.number,)
 
     def gain(self) -> float | None:
         """Return the share of all triplets that the next answer is expected to correct."""

@@ -60,8 +60,8 @@ def packaged() -> str:
     return f"{many(len(pack), 'signature')} for {pack.header['processor']}"
 
 
-_NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "click", "rich")
-_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask", "starlette")
+_NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "click", "rich", "starlette", "uvicorn")
+_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask")
 
 
 @verb(short_help="Show versions, cores, memory and where compiled code is kept.")

@@ -621,6 +621,30 @@ class Constraints:
             raise ConstraintError(msg)
         return self._replace(ids=names)
 
+    def with_rows(self, rows: Any) -> Self:
+        """Return the same statements with other numbers, by which messages and explanations name them.
+
+        Parameters
+        ----------
+        rows : array-like of int, shape (n_statements,)
+            Such as line numbers of a file or rows of a log; they may repeat. ``row[i]`` leads from a position that
+            `check` or `repair` names back to it.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, check
+        >>> c = Constraints.build(3, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)]).with_rows([12, 40, 207])
+        >>> [c.row[group[0]].item() for group in check(c).explanation.suspects]
+        [207, 40, 12]
+        >>> c.describe(2)
+        '#207 cannot_link(0, 2)'
+        """
+        numbers = np.asarray(rows)
+        if numbers.shape != (self.n_statements,) or (len(numbers) and numbers.dtype.kind not in "iu"):
+            msg = f"with_rows got {numbers.dtype} of shape {numbers.shape}, expected {self.n_statements} whole numbers."
+            raise ConstraintError(msg)
+        return self._replace(row=numbers.astype(np.intp))
+
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
         alike, first = number_alike(self)

@@ -6,6 +6,10 @@ from linkwise.io._knowledge import (
     Knowledge as Knowledge,
     read_knowledge as read_knowledge,
 )
+from linkwise.io._look import (
+    Look as Look,
+    look as look,
+)
 from linkwise.io._model import (
     load as load,
     save as save,
@@ -31,6 +35,15 @@ from linkwise.io._write_knowledge import (
 
 """For other packages of linkwise."""
 
+from linkwise.io._columns import (
+    Columns as Columns,
+    DelimitedColumns as DelimitedColumns,
+    Script as Script,
+    typed_columns as typed_columns,
+)
+from linkwise.io._data import (
+    open_columns as open_columns,
+)
 from linkwise.io._text import (
     read_text as read_text,
 )

@@ -17,9 +17,11 @@ import numpy.typing as npt
 from linkwise._messages import and_more, hint, in_words, many
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._text import NUMBER, read_rows, shown
+from linkwise.io._text import NUMBER, delimiter_of, read_rows, shown
 
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _OF_NUMBERS = b"0123456789+-.eE \t"
 
 
@@ -31,7 +33,7 @@ class Script(NamedTuple):
 
     def number(self, cell: str) -> float | None:
         """The number in a cell without spaces around it, NaN for a missing one, None for anything else."""
-        if cell.lower() in _MISSING or cell in self.missing:
+        if cell.lower() in MISSING or cell in self.missing:
             return np.nan
         if self.decimal != ".":
             cell = "" if "." in cell else cell.replace(self.decimal, ".")
@@ -53,6 +55,7 @@ class Columns(ABC):
     names: list[str]
     n_rows: int
     unit: str
+    script: Script
 
     def place(self, row: int) -> int:
         """Return the line or row number to show in a message."""
@@ -126,8 +129,9 @@ class DelimitedColumns(Columns):
 
     def __init__(self, text: str, name: str, delimiter: str | None = None, script: Script = PLAIN) -> None:
         self.name = name
-        self._script = script
-        rows = read_rows(text, name, delimiter)
+        self.script = script
+        self.delimiter = delimiter_of(text) if delimiter is None else delimiter
+        rows = read_rows(text, name, self.delimiter)
         line, header = next(rows, (1, []))
         self.names = [cell.strip() for cell in header]
         if "" in self.names or not self.names:
@@ -174,12 +178,12 @@ class DelimitedColumns(Columns):
         return found.copy(), odd
 
     def _convert(self, cells: tuple[str, ...]) -> tuple[FloatArray, int]:
-        if self._script == PLAIN and not "".join(cells).encode().translate(None, _OF_NUMBERS):
+        if self.script == PLAIN and not "".join(cells).encode().translate(None, _OF_NUMBERS):
             try:
                 return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells)), -1
             except ValueError:
                 pass  # an empty cell, or marks of numbers that make none: look closely
-        return _numbers_in(map(str.strip, cells), len(cells), self._script)
+        return _numbers_in(map(str.strip, cells), len(cells), self.script)
 
     def words(self, column: int) -> list[str]:
         """Cells as they stand."""
@@ -188,7 +192,7 @@ class DelimitedColumns(Columns):
     def with_script(self, script: Script) -> DelimitedColumns:
         """The same cells, with numbers written in another way."""
         other = copy.copy(self)
-        other._script, other._read = script, {}
+        other.script, other._read = script, {}
         return other
 
     def comma_example(self, columns: Sequence[int]) -> str | None:
@@ -202,7 +206,7 @@ class DelimitedColumns(Columns):
             if any("." in cell and NUMBER.fullmatch(cell) for cell in cells):
                 return None
             if odd >= 0 and example is None:
-                sure = (cell for cell in cells if _COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell))
+                sure = (cell for cell in cells if COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell))
                 example = next(sure, None)
         return example
 
@@ -214,7 +218,7 @@ class FrameColumns(Columns):
 
     def __init__(self, frame: Any, name: str, script: Script = PLAIN) -> None:
         self.name = name
-        self._script = script
+        self.script = script
         self._series = list(frame.iter_columns())
         self.names = [str(column) for column in frame.columns]
         self._refuse_repeats()
@@ -228,15 +232,15 @@ class FrameColumns(Columns):
         series = self._series[column]
         if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
             if str(series.dtype) in ("String", "Object"):
-                return _numbers_in(self.words(column), self.n_rows, self._script)
+                return _numbers_in(self.words(column), self.n_rows, self.script)
             return np.full(self.n_rows, np.nan), 0
         if not series.null_count():
-            return self._script.blank(np.asarray(series.to_numpy()).astype(np.float64)), -1
+            return self.script.blank(np.asarray(series.to_numpy()).astype(np.float64)), -1
         found = np.full(self.n_rows, np.nan)
         found[[not gone for gone in series.is_null().to_list()]] = [
             float(value) for value in series.drop_nulls().to_list()
         ]
-        return self._script.blank(found), -1
+        return self.script.blank(found), -1
 
     def words(self, column: int) -> list[str]:
         """Values as text."""
@@ -254,7 +258,7 @@ class ArrayColumns(Columns):
         self, array: npt.NDArray[Any], name: str, names: Sequence[str] | None = None, script: Script = PLAIN
     ) -> None:
         self.name = name
-        self._script = script
+        self.script = script
         if array.ndim != 2 or array.dtype.kind not in "biuf":
             msg = f"{name} is an array of shape {array.shape} of {array.dtype}, expected a table of numbers."
             raise LinkwiseError(msg)
@@ -271,7 +275,7 @@ class ArrayColumns(Columns):
 
     def numbers(self, column: int) -> tuple[FloatArray, int]:
         """One column."""
-        return self._script.blank(self._array[:, column].astype(np.float64)), -1
+        return self.script.blank(self._array[:, column].astype(np.float64)), -1
 
     def words(self, column: int) -> list[str]:
         """One column as text, such as numbers that name the samples."""
@@ -282,8 +286,6 @@ class ArrayColumns(Columns):
 
 _SHOWN = 5
 _FEW = 3  # different odd cells up to which each is named
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 
@@ -297,20 +299,20 @@ def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *
         f"{column} ({source.unit} {source.place(row)}: {shown(cells[row])})" for column, row, cells in wordy[:_SHOWN]
     )
     have = f"{many(len(wordy), 'column')} {'has' if len(wordy) == 1 else 'have'}"
-    hints = "; ".join(_ways(wordy, named))
+    hints = "; ".join(_ways(wordy, source.script, named))
     if len(wordy) > 1:
         hints += hint(command=f"; `linkwise look {shlex.quote(source.name)}` proposes the whole command", python="")
     msg = f"{source.name}: {have} cells that are not numbers: {listed}{and_more(_SHOWN, len(wordy))}.\nHint: {hints}."
     raise LinkwiseError(msg)
 
 
-def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]:
+def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bool) -> list[str]:
     """Return options to type, the likeliest first; only names and texts may be left out, and that comes last."""
     like: dict[str, list[str]] = {}
     marks: list[str] = []
     examples: dict[str, str] = {}
     for column, _, cells in wordy:
-        kind, odd = kind_of(cells)
+        kind, odd = kind_of(cells, script)
         like.setdefault(kind, []).append(column)
         examples.setdefault(kind, odd[0])
         if kind == "dirty":
@@ -344,12 +346,12 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]
     return ways
 
 
-def kind_of(cells: list[str]) -> tuple[str, list[str]]:
-    """Return the likely meaning of a column, and its cells that are not numbers, each once."""
-    odd = list(dict.fromkeys(cell for cell in cells if PLAIN.number(cell) is None))
-    if all(map(_THOUSANDS.fullmatch, odd)):
+def kind_of(cells: list[str], script: Script = PLAIN) -> tuple[str, list[str]]:
+    """Return the likely meaning of a column, and its cells that are not numbers of the ``script``, each once."""
+    odd = list(dict.fromkeys(cell for cell in cells if script.number(cell) is None))
+    if all(map(THOUSANDS.fullmatch, odd)):
         return "thousands", odd
-    if all(map(_COMMA.fullmatch, odd)):
+    if all(map(COMMA.fullmatch, odd)):
         return "comma", odd
     if all(map(_INFINITE.fullmatch, odd)):
         return "infinite", odd

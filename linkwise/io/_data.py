@@ -323,7 +323,7 @@ def _wordy(found: Columns, columns: list[str]) -> list[str]:
     """Columns of words with few values."""
     at = found.find("the table", columns)
     odd = [(column, found.words(i)) for column, i in zip(columns, at, strict=True) if found.numbers(i)[1] >= 0]
-    return [column for column, cells in odd if kind_of(cells)[0] == "categories"]
+    return [column for column, cells in odd if kind_of(cells, found.script)[0] == "categories"]
 
 
 def _fresh(

@@ -12,7 +12,7 @@ from linkwise._messages import many
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect_statements import KINDS, Collector
-from linkwise.io._columns import _MISSING
+from linkwise.io._columns import MISSING
 from linkwise.io._prepare import Table
 from linkwise.io._text import read_rows, shown
 from linkwise.result import Dendrogram
@@ -98,7 +98,7 @@ def read_groups(into: Collector, text: str, keys: list[str]) -> None:
     sample = next(i for i, key in enumerate(keys) if key in SAMPLES)
     group = next(i for i, key in enumerate(keys) if key in GROUPS)
     samples, groups, lines = _refuse_repeats(into, _two_columns(into, text, sample, group, "sample"))
-    known = [at for at, name in enumerate(groups) if name.lower() not in _MISSING]  # no group: nothing is said
+    known = [at for at, name in enumerate(groups) if name.lower() not in MISSING]  # no group: nothing is said
     into.add_labels(
         [samples[at] for at in known],
         [groups[at] for at in known],
@@ -114,7 +114,7 @@ def read_groups(into: Collector, text: str, keys: list[str]) -> None:
 def read_column(into: Collector, table: Table, column: str, how: str) -> None:
     """Read a column of the samples' own table as groups that are together or apart, or as labels."""
     into.open_file(f"column {column}")
-    cells = [(row, cell) for row, cell in enumerate(table.beside[column]) if cell.lower() not in _MISSING]
+    cells = [(row, cell) for row, cell in enumerate(table.beside[column]) if cell.lower() not in MISSING]
     names = [str(name) for name in table.ids.tolist()]
     if how != "apart":
         rows = [row for row, _ in cells]

@@ -9,7 +9,7 @@ from linkwise._validation import warn_user
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError
 from linkwise.io._collect_statements import KINDS, Collector
-from linkwise.io._columns import _MISSING
+from linkwise.io._columns import MISSING
 from linkwise.io._implied_statements import GROUPS, SAMPLES, read_groups
 from linkwise.io._statements import RULES
 from linkwise.io._text import read_rows, shown
@@ -24,7 +24,7 @@ _OTHER = frozenset(
 )
 _YES = frozenset(["yes", "y", "true", "1", "ja", "j", "wahr", "x", "+"])
 _NO = frozenset(["no", "n", "false", "0", "nein", "falsch", "-"])
-_UNKNOWN = _MISSING | frozenset(["unknown", "unsure", "u", "maybe", "unbekannt", "unsicher"])
+_UNKNOWN = MISSING | frozenset(["unknown", "unsure", "u", "maybe", "unbekannt", "unsicher"])
 _TABLES = (".csv", ".tsv", ".xlsx")
 Row = tuple[int, list[str]]
 
@@ -119,7 +119,7 @@ def _read_two(into: Collector, text: str, rows: list[Row], header: list[str]) ->
     else:
         names = next((at for at in (0, 1) if len(set(columns[at])) == len(rows)), 0)
         sure = len(set(columns[names])) == len(rows)
-    groups = [cell for cell in columns[1 - names] if cell.lower() not in _MISSING]
+    groups = [cell for cell in columns[1 - names] if cell.lower() not in MISSING]
     if not sure or len(set(groups)) == len(groups) or any("/" in cell for cell in groups):
         return False
     keys = ["sample", "group"] if names == 0 else ["group", "sample"]

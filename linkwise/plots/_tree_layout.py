@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.result import are_home
@@ -100,17 +101,26 @@ class Lines:
     cluster: IntArray
 
 
-def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | None = None) -> Sketch:
+def lay_out(
+    dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | None = None, like: IntArray | None = None
+) -> Sketch:
     """Compute the position of every node of a tree or forest; of two siblings the smaller branch stands left.
 
     A node below which only one of ``labels`` is found carries it. With ``max_leaves`` branches are folded, those inside
-    clusters and the lowest first, until at most this many leaves are drawn (never fewer than there are roots).
+    clusters and the lowest first, until at most this many leaves are drawn (never fewer than there are roots). With
+    ``like``, the ``slot`` of an earlier sketch of the same samples, siblings stand in the order in which their samples
+    stood there on average, so that a picture does not flip when the tree changes in one place.
     """
     n = int(dendrogram.n_samples)
     parent = np.asarray(dendrogram.parent, dtype=np.intp)
     height = _finite(np.asarray(dendrogram.height, dtype=np.float64))
     size = np.asarray(dendrogram.leaf_count, dtype=np.intp)
-    start = _starts(parent, size)
+    start = _starts(parent, size, size)
+    if like is not None:
+        place = np.empty(n, dtype=np.int64)
+        place[start[:n]] = like
+        total = np.concatenate([[0], np.cumsum(place)])
+        start = _starts(parent, size, (total[start + size] - total[start]) / size)
     slot = start[:n].copy()
     cluster = _single_labels(start, size, labels, slot)
     node = np.arange(len(parent))
@@ -170,12 +180,12 @@ def _finite(height: FloatArray) -> FloatArray:
     return np.where(bad, 1.1 * float(height[~bad].max(initial=0.0)) or 1.0, height)
 
 
-def _starts(parent: IntArray, size: IntArray) -> IntArray:
-    """Return the first slot below every node, smaller siblings left: offsets among siblings, summed up to the root.
+def _starts(parent: IntArray, size: IntArray, key: npt.NDArray[Any]) -> IntArray:
+    """Return the first slot below every node, siblings in order of ``key``: offsets among them, summed up to the root.
 
     The sum is taken by pointer doubling, so the number of rounds is the logarithm of the depth.
     """
-    order = np.lexsort((np.arange(len(parent)), size, parent))
+    order = np.lexsort((np.arange(len(parent)), key, parent))
     before = np.cumsum(size[order]) - size[order]
     new_family = np.r_[True, np.diff(parent[order]) != 0]
     before -= np.repeat(before[new_family], np.diff(np.r_[np.flatnonzero(new_family), len(order)]))

@@ -42,6 +42,7 @@ ORDER = [
     "metrics datasets plots",
     "selection active report scale",
     "io",
+    "app",
     "cli",
     "__main__",
     "",

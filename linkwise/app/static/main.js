@@ -1,6 +1,6 @@
 // The page: which screen is shown, the bar at the top, the panes of the workbench and the drawer.
 import { html, render, useEffect, useRef, useState, classes } from "./base.js";
-import { begin, complain, conflicts, engine, notice, openPanel, panel, people, position, progress, project, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
+import { begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, position, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
 import { notSaved, reachable, unsaved } from "./transport.js";
 import { words } from "./words.js";
 import { KEYS, listenToKeys, TREE_KEYS } from "./keys.js";
@@ -36,18 +36,20 @@ function Verdict() {
 }
 
 function Top() {
-  const bench = status.value === "bench", said = statements.value.filter((one) => !["open", "undo"].includes(one.op)).length, phone = wideness.value < NARROW;
+  const now = status.value, bench = now === "bench", said = statements.value.filter((one) => !["open", "undo"].includes(one.op)).length, phone = wideness.value < NARROW;
   const button = (name, key) => html`<button class="plain" id=${`show-${name}`} aria-expanded=${panel.value === name ? "true" : "false"} onClick=${() => openPanel(name)}>${words.buttons[name]}${key ? html`<kbd>${key}</kbd>` : ""}</button>`;
   return html`<header class="top"><span class="brand" aria-hidden="true"><svg viewBox="0 0 20 20"><path d="M2 10h4M6 4v12M6 4h5M6 16h12M11 1.5v5M11 1.5h7M11 6.5h7" /></svg></span>
     ${bench ? html`<span class="project" dir="auto">${project.value.name}</span><${Verdict} />${!phone && html`<span class="soft facts">${text.said(said)}${progress.value.settled ? ` · ${text.settled(progress.value.settled)}` : ""}</span>`}` : html`<span class="project">${words.name}</span>`}
     ${(unsaved.value > 1 || (unsaved.value > 0 && (!reachable.value || notSaved.value))) && html`<span class="pill bad" role="status" title=${text.notSavedHint}>${text.unsaved(unsaved.value)}${notSaved.value ? `: ${notSaved.value}` : ""}</span>`}
-    ${!reachable.value && html`<span class="pill bad" role="status">${text.offline}</span>`}
+    ${!reachable.value && now !== "ended" && html`<span class="pill bad" role="status">${text.offline}</span>`}
     ${bench && project.value.readonly && html`<span class="pill warn">${text.readonly}</span>`}
     ${engine.value.state === "down" && html`<span class="pill warn">${engine.value.message || engine.value.stage}</span>`}
     <span class="grow"></span>
     ${bench && !phone && html`${people.value.length > 1 && button("people")}${button("history", "[ ]")}${button("compare")}${button("export", "e")}`}
     ${bench && phone && html`<button class="plain" onClick=${() => undo(undefined, "menu")}>${words.card.undo}</button>`}
     ${bench && html`<button class="plain round" aria-label=${words.help} title=${words.help} onClick=${() => openPanel("help")}>?</button>`}
+    ${bench && !phone && html`<button class="plain" id="leave" onClick=${leave}>${words.buttons.home}</button>`}
+    ${now !== "out" && now !== "ended" && html`<button class="plain" id="quit" title=${words.quit.title} onClick=${quit}>${words.quit.button}</button>`}
     <button class="plain round" aria-label=${words.theme} title=${words.theme} onClick=${turnTheme}>◐</button></header>`;
 }
 
@@ -88,7 +90,7 @@ function Bench() {
 function App() {
   const now = status.value;
   return html`<${Top} />
-    ${now === "loading" ? html`<p class="loading">${words.loading}</p>` : now === "out" ? html`<main class="out"><h1>${words.signedOut}</h1><p>${words.signedOutHint}</p></main>` : now === "start" ? html`<${Start} />` : now === "import" ? html`<${Import} />` : html`<${Bench} />`}
+    ${now === "loading" ? html`<p class="loading">${words.loading}</p>` : now === "out" ? html`<main class="out"><h1>${words.signedOut}</h1><p>${words.signedOutHint}</p></main>` : now === "ended" ? html`<main class="out"><h1>${words.quit.ended}</h1><p>${words.quit.endedHint}</p></main>` : now === "start" ? html`<${Start} />` : now === "import" ? html`<${Import} />` : html`<${Bench} />`}
     <div class="unseen" aria-live="polite" id="spoken">${spoken.value}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role=${notice.value.kind === "bad" ? "alert" : undefined}>${notice.value.text}<button class="mini" onClick=${() => { notice.value = null; }}>${words.close}</button></div>`}`;
 }

@@ -36,10 +36,10 @@ function Bubble() {
   useEffect(() => {
     const box = host.current, place = at.place;
     if (place.x === undefined) return;
-    const room = box.parentElement.getBoundingClientRect();
-    box.style.setProperty("--x", `${Math.max(8, Math.min(place.x, room.width - 380))}px`);
-    box.style.setProperty("--y", `${Math.max(44, Math.min(place.y + 40, room.height - 300))}px`);
-  }, []);
+    const room = box.parentElement.getBoundingClientRect();   // again when the readings are there: they make it taller
+    box.style.setProperty("--x", `${Math.max(8, Math.min(place.x, room.width - box.offsetWidth - 8))}px`);
+    box.style.setProperty("--y", `${Math.max(8, Math.min(place.y + 40, room.height - box.offsetHeight - 8))}px`);
+  }, [at?.told]);
   const close = () => { drop.value = null; document.querySelector("#tree")?.focus(); };
   const key = (event) => {
     const list = at.told?.readings || [], number = Number(event.key);

@@ -4,7 +4,7 @@ import { indexTree, branchAround, rowsBelow } from "./arrays.js";
 import { statementWords, words } from "./words.js";
 import * as wire from "./transport.js";
 
-export const status = signal("loading");            // loading, out, start, import, bench
+export const status = signal("loading");            // loading, out, start, import, bench, ended
 export const project = signal(null), who = signal(""), people = signal([]);
 export const statements = signal([]), marks = signal({}), seq = signal(0);
 export const progress = signal({}), verdict = signal({}), engine = signal({}), startPage = signal({});
@@ -22,6 +22,8 @@ export const wideness = signal(innerWidth);
 addEventListener("resize", () => { wideness.value = innerWidth; });
 
 const rowOf = new Map();
+/** What tells this project from others of the same name: statements that wait in this browser belong to one of them. */
+const projectKey = () => project.value.key ?? project.value.name;
 export const nameOf = (row) => itemNames.value[row] ?? `#${row}`;
 export const rowFor = (name) => rowOf.get(name);
 export const namesOf = (rows) => Array.from(rows, nameOf);
@@ -69,10 +71,11 @@ export async function refresh(whole = false) {
   return reading;
 }
 
+let offered = "";   // the table named in the terminal: its import is shown once, so that Back leads to the start page
 async function readState(whole) {
   const told = await wire.get("state", { since: whole ? 0 : seq.value });
-  if (!told.project) { batch(() => { project.value = null; startPage.value = told; engine.value = told.engine || {}; if (status.value !== "import") status.value = "start"; }); return; }
-  const other = project.value?.name !== told.project.name || status.value !== "bench";
+  if (!told.project) { batch(() => { project.value = null; question.value = null; selection.value = []; statements.value = []; seq.value = 0; position.value = null; startPage.value = told; engine.value = told.engine || {}; if (told.preview && told.preview.upload !== offered && ["loading", "start"].includes(status.value)) { offered = told.preview.upload; preview.value = told.preview; status.value = "import"; } else if (status.value !== "import") status.value = "start"; }); return; }
+  const other = project.value?.key !== told.project.key || status.value !== "bench";
   batch(() => {
     project.value = told.project; who.value = told.who; people.value = told.people || [];
     const old = whole ? [] : statements.value, last = old.length ? old.at(-1).seq : 0;
@@ -86,7 +89,7 @@ async function readState(whole) {
   if (other) {
     itemNames.value = []; tree.value = null; map.value = null;
     readNames(); readTree(); readMap(); readQuestion();
-    wire.resume(told.project.name);
+    wire.resume(projectKey());
   }
 }
 async function readNames() {
@@ -119,8 +122,20 @@ function takeQuestion(told) {
   batch(() => { hinted.value = false; question.value = next && next.id ? next : null; asking.value = next && next.id ? "ready" : told?.state === "done" ? "none" : "waiting"; });
 }
 
+/** Close the project; the start page follows, in all tabs. */
+export async function leave() {
+  if (wire.unsaved.value) { tell(words.quit.unsaved(wire.unsaved.value), "bad"); return; }
+  try { await wire.post("leave", {}); panel.value = null; status.value = "loading"; await refresh(true); } catch (problem) { complain(problem); }
+}
+/** End linkwise: the server, its engines, and this page. What is not saved yet goes first. */
+export async function quit() {
+  if (wire.unsaved.value) { tell(words.quit.unsaved(wire.unsaved.value), "bad"); return; }
+  try { await wire.post("quit", {}); status.value = "ended"; } catch (problem) { complain(problem); }
+}
+
 function heard(name, told) {
-  if (name === "work" || name === "engine") { engine.value = { ...engine.value, ...told }; if (told.state === "busy") stale.value = Boolean(tree.value); }
+  if (status.value === "ended") return;
+  if (name === "work" || name === "engine") { engine.value = { ...engine.value, ...told }; if (told.state === "busy") stale.value = Boolean(tree.value); if (name === "engine" && told.message) tell([told.message, told.hint].filter(Boolean).join(" "), told.state === "down" ? "bad" : "plain"); }
   if (name === "project") { refresh(true).catch(complain); return; }
   if (status.value !== "bench") { if (name === "reconnected" && status.value === "start") refresh(true).catch(complain); return; }
   if (name === "said" || name === "reconnected") refresh().catch(complain);
@@ -135,7 +150,7 @@ function heard(name, told) {
 export async function say(op, body, via = "menu") {
   if (project.value?.readonly) { tell(words.top.readonly, "bad"); return null; }
   try {
-    const reply = await wire.say({ op, body, via, basis: seq.value }, project.value.name);
+    const reply = await wire.say({ op, body, via, basis: seq.value }, projectKey());
     if (reply.conflict) { conflicts.value = [].concat(reply.conflict); panel.value = panel.value || "conflict"; }
     refresh().catch(complain);
     return reply;

@@ -57,6 +57,11 @@ export const words = {
   name: "linkwise",
   loading: "Opening the workbench …",
   theme: "Light or dark", help: "Help and keys",
+  quit: {
+    button: "Quit", title: "End linkwise on this computer; everything said is saved", ended: "linkwise has ended.",
+    endedHint: "Everything you said is saved. Start linkwise again to go on; this tab can be closed.",
+    unsaved: (n) => `${many(n, "statement")} not saved yet. Wait until everything is saved, then try again.`,
+  },
   signedOut: "This page has lost its key.",
   signedOutHint: "Every start of linkwise prints a link of its own that works once. Open the link from the terminal, or start linkwise again.",
   start: {
@@ -65,7 +70,7 @@ export const words = {
     pasteTitle: "Paste rows from a spreadsheet", pasteHint: "The first row holds the names of the columns.", pasteGo: "Read it",
     recent: "Recent projects", noRecent: "Projects you open are listed here, on this computer only.", clear: "Clear the list",
     tryOut: "Try it with", reading: "Reading the file …", items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),
-    preparing: (share) => `Preparing the engine, once per installation: ${Math.round(share * 100)} %. You can go on meanwhile.`,
+    preparing: (share) => `Preparing the engine: ${Math.round(share * 100)} %. You can go on meanwhile; it takes long the first time only.`,
   },
   roles: { name: "name", number: "number", category: "category", text: "text", picture: "picture", know: "known group", show: "show only", ignore: "ignore" },
   roleHelp: { name: "what an item is called", number: "compared as a number", category: "compared as equal or not", text: "compared by its words", picture: "file name of an image", know: "knowledge: same value, same group", show: "shown on cards, not compared", ignore: "left out" },

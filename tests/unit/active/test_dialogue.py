@@ -12,14 +12,19 @@ from linkwise import ConstrainedAgglomerative, Constraints, ReCon, Taxonomy
 from linkwise.active import (
     Answer,
     Dialogue,
+    ExpectedGain,
     Inquiry,
     LabelAnswerer,
+    MinMax,
+    PairsAndTrios,
+    PlacingTrios,
     Query,
     RandomPairs,
     RandomTrios,
     Strategy,
     TreeAnswerer,
 )
+from linkwise.active import _answered as answered
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 
 X = np.arange(12.0).reshape(-1, 1)
@@ -313,3 +318,94 @@ def test_a_contradiction_that_unsettles_pairs_is_named_as_the_cause():
     assert str(talk.progress()) == str(now), "looking again changes nothing"
     talk.undo()
     assert talk.progress().because == ""
+
+
+def test_several_people_hold_different_questions_and_answer_in_any_order():
+    for strategy in (RandomPairs(), RandomTrios(), ExpectedGain(), PlacingTrios(), PairsAndTrios(), MinMax(3)):
+        talk = Dialogue(X, strategy=strategy)
+        first = talk.ask()
+        held = [first]
+        while len(held) < 3:
+            held.append(talk.ask(besides=held))
+        assert len({query.items for query in held}) == 3
+        assert talk.ask() is first
+        assert talk.ask(besides=held[:1]) is held[1]
+        for query in reversed(held):
+            talk.tell(query, "unsure")
+        assert [told.items for told in talk.answers] == [query.items for query in reversed(held)]
+        with pytest.raises(LinkwiseError, match="nothing was asked"):
+            talk.tell(first, "unsure")
+        alone = Dialogue(X, strategy=strategy)
+        alone.tell(alone.ask(), "unsure")
+        other = Dialogue(X, strategy=strategy)
+        asked = other.ask()
+        other.ask(besides=[asked])
+        other.tell(asked, "unsure")
+        assert other.ask() == alone.ask()  # what others were asked changes nothing
+
+
+def test_questions_that_others_hold_count_against_the_budget():
+    talk = Dialogue(X, strategy=RandomPairs(), budget=2)
+    held = [talk.ask()]
+    held.append(talk.ask(besides=held))
+    assert talk.ask(besides=held) is None
+
+
+def test_any_answer_can_be_withdrawn():
+    talk = Dialogue(X, strategy=PairsAndTrios())
+    for at in range(6):
+        talk.tell((at, at + 3), True)
+    assert talk.undo(2).items == (2, 5)
+    assert talk.undo(2) is None
+    other = Dialogue(X, strategy=PairsAndTrios())
+    for at in (0, 1, 3, 4, 5):
+        other.tell((at, at + 3), True)
+    assert talk.constraints == other.constraints
+    assert talk.ask().items == other.ask().items
+    assert talk.undo().number == 5
+
+
+def test_what_is_known_may_grow_and_shrink_and_contradictions_change_nothing():
+    talk = Dialogue(X, strategy=RandomPairs())
+    talk.tell((0, 1), False)
+    talk.know(Constraints.build(12, must_link=[(0, 1)]))
+    assert [told.items for told in talk.suspects] == [(0, 1)]
+    with pytest.raises(InfeasibleConstraintsError):
+        talk.know(Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 1)]))
+    with pytest.raises(LinkwiseError, match="about 3 samples"):
+        talk.know(Constraints.build(3))
+    assert talk.known.same(0, 1)
+    talk.know(Constraints.build(12))
+    assert talk.known.same(0, 1) is False
+    assert not talk.suspects
+
+
+def test_many_answers_at_once_are_those_told_one_by_one_with_one_test_of_all(monkeypatch):
+    def says(query):
+        return LabelAnswerer(Y)(query) if len(query.items) == 2 else "third"
+
+    one = run(Dialogue(X, strategy=PairsAndTrios(), budget=25), says)
+    entries = [{"items": list(t.items), "answer": str(t.answer), "checks": list(t.checks)} for t in one.answers]
+    tests, check = [], answered.check
+    monkeypatch.setattr(answered, "check", lambda *given, **more: tests.append(given) or check(*given, **more))
+    many = Dialogue(X, strategy=PairsAndTrios(), budget=25)
+    many.tell_all(entries)
+    assert len(tests) == 1
+    assert many.answers == one.answers
+    assert many.constraints == one.constraints
+    assert str(many.progress()) == str(one.progress())
+    for bad in ({"undo": 0}, {"items": [0, 12], "answer": "yes"}, {"items": [0, 1], "answer": "first"}):
+        with pytest.raises(LinkwiseError, match="tell_all: entry 1"):
+            many.tell_all([entries[0], bad])
+    assert many.answers == one.answers
+
+
+def test_an_estimator_with_a_warm_start_is_kept():
+    talk = Dialogue(X, ReCon(None, linkage="ward", warm_start=True), strategy=RandomTrios())
+    talk.tell((0, 1, 11), "third")
+    model = talk.fit()
+    talk.tell((0, 2, 11), "third")
+    assert talk.fit() is model
+    assert model.n_reused_ > 0
+    cold = Dialogue(X, ReCon(None, linkage="ward"), constraints=talk.constraints, strategy=RandomTrios()).fit()
+    assert (model.dendrogram_.parent == cold.dendrogram_.parent).all()

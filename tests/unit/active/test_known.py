@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from linkwise import Constraints, check, implies
 from linkwise.active import Answer, Known, LabelAnswerer, Query, Told
@@ -113,3 +114,29 @@ def test_whatever_is_said_the_trusted_answers_hold_together(seed):
         for suspect in known.suspects:  # none is distrusted without need
             table = known.constraints | Known(n)._table([suspect])
             assert check(table).status == "infeasible"
+
+
+@st.composite
+def answers(draw):
+    n = draw(st.integers(3, 7))
+    said = []
+    for number in range(draw(st.integers(0, 14))):
+        items = tuple(sorted(draw(st.permutations(range(n)))[: draw(st.integers(2, 3))]))
+        answer = draw(st.sampled_from(Query(items).answers))
+        said.append(Told(number, items, answer, draw(st.sampled_from([1.0, 0.7]))))
+    return n, said
+
+
+@given(answers(), st.sampled_from([None, 2, 3]))
+def test_many_answers_at_once_leave_what_each_alone_would(case, n_clusters):
+    n, said = case
+    one, many = Known(n, None, n_clusters), Known(n, None, n_clusters)
+    for told in said:
+        one.take(told)
+    many.take_all(said)
+    assert many.answers == one.answers
+    assert many.trusted == one.trusted
+    assert many.constraints == one.constraints
+    assert many.groups() == one.groups()
+    assert [many.members(g) for g in many.groups()] == [one.members(g) for g in one.groups()]
+    assert [many.apart(g) for g in many.groups()] == [one.apart(g) for g in one.groups()]

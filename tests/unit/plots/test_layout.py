@@ -48,6 +48,21 @@ def test_every_branch_stands_on_neighboring_slots(tree):
         assert slots == list(range(sketch.start[node], sketch.start[node] + sketch.width[node]))
 
 
+@given(forests(), st.randoms(use_true_random=False))
+def test_siblings_stand_in_the_order_in_which_their_samples_stood(tree, chance):
+    n = tree.n_samples
+    before = np.array(chance.sample(range(n), n))
+    sketch = lay_out(tree, like=before)
+    assert sorted(sketch.slot.tolist()) == list(range(n))
+    place = [np.mean([before[leaf] for leaf in leaves_below(tree.parent, v, n)]) for v in range(len(tree.parent))]
+    for node in range(-1, len(tree.parent)):
+        family = np.flatnonzero(tree.parent == node)
+        family = family[np.argsort(sketch.start[family])]
+        assert (np.diff([place[child] for child in family]) >= 0).all()
+    own = lay_out(tree)
+    assert lay_out(tree, like=own.slot).slot.tolist() == own.slot.tolist()
+
+
 @given(forests())
 def test_a_stem_stands_midway_between_its_outer_children(tree):
     sketch = lay_out(tree)

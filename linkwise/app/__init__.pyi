@@ -1,0 +1,39 @@
+from linkwise.app.server import (
+    open_project as open_project,
+)
+
+"""For the folders server and files, which are rooms of their own."""
+
+from linkwise.app._fitter import (
+    Fitter as Fitter,
+)
+from linkwise.app._frames import (
+    read_async as read_async,
+    write_async as write_async,
+)
+from linkwise.app._items import (
+    items_of as items_of,
+)
+from linkwise.app._log import (
+    MOST_ROWS as MOST_ROWS,
+    ROLES as ROLES,
+    New as New,
+    Standing as Standing,
+    Statement as Statement,
+    Unit as Unit,
+    fold as fold,
+    names_in as names_in,
+    read_body as read_body,
+    read_new as read_new,
+    require_targets as require_targets,
+)
+from linkwise.app._store import (
+    ProjectError as ProjectError,
+    Store as Store,
+)
+
+"""For the command line."""
+
+from linkwise.app.files import (
+    state_of_project as state_of_project,
+)

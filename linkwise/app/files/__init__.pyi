@@ -1,0 +1,20 @@
+"""For other packages of linkwise."""
+
+from linkwise.app.files._answers_file import (
+    from_answers as from_answers,
+    header_of as header_of,
+)
+from linkwise.app.files._exports import (
+    State as State,
+    state_of_project as state_of_project,
+)
+from linkwise.app.files._images import (
+    Pictures as Pictures,
+)
+from linkwise.app.files._reading import (
+    Reading as Reading,
+    list_samples as list_samples,
+    preview as preview,
+    read_items as read_items,
+    sample as sample,
+)

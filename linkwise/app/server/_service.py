@@ -1,0 +1,738 @@
+"""What the page asks for, one function a request; it knows neither addresses nor headers.
+
+A statement is on disk before it is told to an engine and before its reply: it is safe even if both engines are dead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import platform
+import re
+import secrets
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import linkwise
+from linkwise._messages import many
+from linkwise.app import New, ProjectError, Statement, Store, read_body, read_new
+from linkwise.app.files import Pictures
+from linkwise.app.server._desk import SILENT, Desk
+from linkwise.app.server._gate import MOST_UPLOAD, Refused
+from linkwise.app.server._hands import Engine
+from linkwise.app.server._recent import Recent
+from linkwise.exceptions import LinkwiseError
+
+NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
+MOST_ITEMS, MOST_HITS, MOST_UPLOADS, MOST_TREES = 200, 200, 8, 8
+PROJECT = b"SQLite format 3\x00"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+File = tuple[str, str, bytes]  # name, type, content
+
+
+class Service:
+    """One server's work: at most one open project, two engines, and the files that wait to become a project.
+
+    Parameters
+    ----------
+    people : sequence of str
+        Who may answer.
+    folder : Path
+        Where projects of the start page are made.
+    ask, fit : sequence of str, optional
+        Other commands for the engines.
+    recent : Recent, optional
+        Another list of recent projects.
+    quit : callable, optional
+        Called when the page asks to end.
+    """
+
+    def __init__(
+        self,
+        people: Sequence[str] = ("me",),
+        folder: Path | None = None,
+        *,
+        ask: Sequence[str] | None = None,
+        fit: Sequence[str] | None = None,
+        recent: Recent | None = None,
+        quit: Callable[[], None] | None = None,  # noqa: A002
+    ) -> None:
+        self.people, self.folder, self.recent = tuple(people), folder or Path.cwd(), recent or Recent()
+        self.desk: Desk | None = None
+        self.ask, self.fit = Engine("ask", self._heard, ask), Engine("fit", self._heard, fit)
+        self.address = ""
+        self._quit = quit or (lambda: None)
+        self.listeners: set[asyncio.Queue[tuple[str, dict[str, Any]] | None]] = set()
+        self._work: dict[str, dict[str, Any]] = {name: {"state": "starting"} for name in ("ask", "fit")}
+        self._uploads: OrderedDict[str, tuple[str, Path, Path | None]] = OrderedDict()
+        self._scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
+        self._samples: list[dict[str, Any]] = []
+        self._preview: dict[str, Any] | None = None
+        self._early: list[tuple[str, dict[str, Any], bytes]] | None = None  # of a project that is being made
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._trees: OrderedDict[int, bytes] = OrderedDict()
+        self._pictures: Pictures | None = None
+        self._making = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- beginning and ending -------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Start both engines."""
+        await asyncio.gather(self.ask.begin(), self.fit.begin())
+        if self.desk is None:
+            self._background(self._read_samples())
+
+    async def close(self) -> None:
+        """End the engines, the event streams and the project; nothing stays behind."""
+        for listener in self.listeners:
+            listener.put_nowait(None)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(self.ask.close(), self.fit.close())
+        if self.desk is not None:
+            self.recent.add(self.desk.store.path, len(self.desk.standing.statements) - 1)
+            await self.desk.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    async def open_path(self, path: Path) -> None:
+        """Open a project file, and show it to the engines in the background."""
+        store = await asyncio.to_thread(Store.open, path)
+        if self.address:
+            store.announce(self.address)
+        self._sit_down(store)
+        self._background(self._open_engines())
+
+    def offer(self, path: Path, project: Path) -> None:
+        """Show the import of a table on this computer, from which `project` will be made."""
+        key = self._keep_upload(path.name, path, project)
+        self._background(self._offer(key))
+
+    async def _offer(self, key: str) -> None:
+        try:
+            self._preview = (await self.preview({"upload": key}))["preview"]
+        except Refused as failed:
+            self._preview = None
+            self._work["fit"] = {"state": "down", "message": f"{failed} {failed.hint}".strip()}
+        self.publish("project", {})
+
+    async def leave(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Close the project, and go back to the start page."""
+        require_fields(told, set(), set())
+        async with self._making:
+            desk = self._need()
+            self.desk = None
+            self.ask.keep(None)
+            self.fit.keep(None)
+            if any(one["state"] == "busy" for one in self._work.values()):  # of a project that nobody looks at
+                await asyncio.gather(self.ask.close(), self.fit.close())
+                await asyncio.gather(self.ask.begin(), self.fit.begin())
+            self.recent.add(desk.store.path, len(desk.standing.statements) - 1)
+            self._trees.clear()
+            self._pictures = None
+            await desk.close()
+        self.publish("project", {})
+        if not self._samples:
+            self._background(self._read_samples())
+        return {}
+
+    def _sit_down(self, store: Store) -> None:
+        self.desk = Desk(store)
+        self._preview = None
+        self.recent.add(store.path, max(0, len(self.desk.standing.statements) - 1))
+        self.publish("project", {})
+
+    async def _open_engines(self, fit: bool = True) -> None:
+        desk = self.desk
+        if desk is None:
+            return
+
+        async def opened(engine: Engine) -> None:
+            try:
+                reply, _ = await engine.open(desk.opening)
+            except Refused as failed:
+                if failed.code != "engine":
+                    self._problem(engine.name, failed)
+                return
+            if "columns" in reply:
+                desk.columns = reply["columns"]
+                self.publish("project", {})
+
+        await asyncio.gather(*(opened(one) for one in ([self.ask, self.fit] if fit else [self.ask])))
+        for who in self.people:
+            self._ask_for(who)
+
+    async def _read_samples(self) -> None:
+        with contextlib.suppress(LinkwiseError):
+            reply, _ = await self.fit.call("sample", name=None)
+            self._samples = reply.get("samples", [])
+            self.publish("project", {})
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def publish(self, name: str, told: dict[str, Any]) -> None:
+        """Tell all open pages."""
+        for listener in self.listeners:
+            listener.put_nowait((name, told))
+
+    async def events(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """Yield what happens, until the server ends."""
+        mine: asyncio.Queue[tuple[str, dict[str, Any]] | None] = asyncio.Queue()
+        self.listeners.add(mine)
+        try:
+            while (told := await mine.get()) is not None:
+                yield told
+        finally:
+            self.listeners.discard(mine)
+
+    def _heard(self, engine: str, told: dict[str, Any], body: bytes) -> None:
+        """Take in what an engine published."""
+        name, desk = told["event"], self.desk
+        if self._early is not None and name in ("tree", "map", "progress", "question"):
+            self._early.append((engine, told, body))
+            return
+        if name == "work":
+            self._work[engine] = {key: told[key] for key in ("state", "stage", "share") if key in told}
+            self.publish("work", self.engine())
+        elif name == "engine":
+            down = told["state"] == "down"
+            self._work[engine] = {"state": "down" if down else "starting", "message": told["message"]}
+            self.publish("engine", {**self.engine(), "message": told["message"], "hint": told["hint"]})
+            if engine == "ask" and not down:
+                for who in self.people:
+                    self._ask_for(who)
+        elif name == "problem":
+            self.publish("engine", {**self.engine(), "message": told.get("message", ""), "hint": told.get("hint", "")})
+        elif desk is None:
+            return
+        elif name == "tree":
+            desk.take_tree(told, body)
+            self._trees.clear()
+            self.publish("tree", {key: told[key] for key in ("v", "seq", "moved") if key in told})
+        elif name == "map":
+            desk.take_map(body)
+            self.publish("map", {key: told[key] for key in ("v",) if key in told})
+        elif name == "progress":
+            desk.progress[told.get("who", self.people[0])] = {
+                key: told[key] for key in ("answers", "settled", "stable", "more") if told.get(key) is not None
+            }
+        elif name == "question":
+            self._ask_for(told.get("who", self.people[0]))
+
+    def engine(self) -> dict[str, Any]:
+        """How the engines are doing, as one."""
+        ask, fit = self._work["ask"], self._work["fit"]
+        for state in ("down", "preparing"):
+            found = [one for one in (fit, ask) if one["state"] == state]
+            if found:
+                return {"stage": "", "message": "", **found[0], "share": min(one.get("share") or 0.0 for one in found)}
+        return {"stage": "", "message": "", "share": 1.0, **fit}
+
+    def _problem(self, engine: str, failed: Refused) -> None:
+        self._work[engine] = {"state": "down", "message": f"{failed} {failed.hint}".strip()}
+        self.publish("engine", self.engine())
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def _need(self) -> Desk:
+        if self.desk is None:
+            raise Refused(409, "closed", "No project is open.", "Open one on the start page.")
+        return self.desk
+
+    def state(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:
+        """What the page shows: the start page, or the log from a row on with its marks."""
+        since = whole(given, "since", 0)
+        if self.desk is None:
+            listed = {"recent": self.recent.shown(), "samples": self._samples, "preview": self._preview}
+            return {"seq": 0, "who": who, "project": None, "engine": self.engine(), **listed}
+        desk = self.desk
+        known = desk.standing.people
+        names = [*self.people, *(name for name in known if name not in self.people)]
+        people = [{"name": name, "active": known.get(name, {}).get("active", True)} for name in names]
+        return {"seq": desk.seq, "who": who, "people": people, "engine": self.engine(), **desk.to_dict(since, who)}
+
+    def names(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Names of all items."""
+        desk = self._need()
+        return {"seq": desk.seq, "names": desk.ids}
+
+    def items(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return a window of the table, filtered and sorted."""
+        desk = self._need()
+        start, count = whole(given, "from", 0), whole(given, "n", 100, least=1, most=MOST_ITEMS)
+        found = desk.ordered(desk.find(given.get("q", "")), given.get("order", ""), down=given.get("down") == "1")
+        rows = [{"n": n, "id": desk.ids[n], "values": desk.item(n).get("values", [])}
+                for n in found[start : start + count]]  # fmt: skip
+        return {"seq": desk.seq, "total": len(found), "columns": desk.columns, "rows": rows}
+
+    def search(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Items that hold some words, the first few hundred of them."""
+        desk, sought = self._need(), given.get("q", "")
+        found = desk.find(sought) if sought.strip() else []
+        return {"seq": desk.seq, "total": len(found), "hits": found[:MOST_HITS]}
+
+    def question(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return the question that waits for this person, the same in all of their tabs."""
+        desk = self._need()
+        if who not in desk.questions and desk.asked.get(who) != "done":
+            self._ask_for(who)
+        state = "ready" if who in desk.questions else desk.asked.get(who, "waiting")
+        return {"seq": desk.seq, "question": desk.questions.get(who), "state": state}
+
+    async def tree(self, who: str, given: Mapping[str, str]) -> bytes | None:  # noqa: ARG002
+        """Return the newest tree, or the one after an earlier statement; nothing while there is none."""
+        desk = self._need()
+        if not given.get("at"):
+            return desk.tree
+        at = whole(given, "at", desk.seq, least=1, most=desk.seq)
+        if at not in self._trees:
+            _, self._trees[at] = await self.fit.call("tree", at=at)
+            while len(self._trees) > MOST_TREES:
+                self._trees.popitem(last=False)
+        return self._trees[at]
+
+    def map(self, who: str, given: Mapping[str, str]) -> bytes | None:  # noqa: ARG002
+        """Return the newest map; nothing while there is none."""
+        return self._need().map
+
+    async def why(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Why two items are together or apart."""
+        self._need_items(given)
+        return await self._fitted("why", a=given["a"], b=given["b"])
+
+    def _need_items(self, given: Mapping[str, str]) -> None:
+        desk = self._need()
+        for name in ("a", "b"):
+            if given.get(name) not in desk.rows:
+                raise Refused(422, "items", f"{name} is not an item of this project.")
+
+    async def conflicts(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """All contradictions, the fewest changes first."""
+        self._need()
+        return await self._fitted("conflicts")
+
+    async def drag(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """What it may mean that one branch is dropped on another."""
+        desk = self._need()
+        nodes = max(0, 2 * len(desk.ids) - 2)
+        a, b = (whole(given, name, None, most=nodes) for name in ("a", "b"))
+        return await self._fitted("drag", a=a, b=b, v=whole(given, "v", 0))
+
+    async def compare(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Items that changed their group between two statements."""
+        desk = self._need()
+        a, b = (whole(given, name, None, least=1, most=desk.seq) for name in ("a", "b"))
+        return await self._fitted("compare", a=a, b=b)
+
+    async def exports(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return the files that can be had, and the code that makes them again."""
+        desk = self._need()
+        at = whole(given, "at", desk.seq, least=1, most=desk.seq)
+        told = await self._fitted("export", kind=None, at=at)
+        copy = {"kind": "project", "file": desk.name, "words": "a copy of the whole project, to go on elsewhere"}
+        return {**told, "kinds": [*told["kinds"], copy]}
+
+    async def export(self, who: str, kind: str, given: Mapping[str, str]) -> File:  # noqa: ARG002
+        """Return one file of the state after a statement."""
+        desk = self._need()
+        at = whole(given, "at", desk.seq, least=1, most=desk.seq)
+        if kind == "project":
+            return desk.name, "application/octet-stream", await asyncio.to_thread(self._copy, desk)
+        reply, body = await self.fit.call("export", kind=kind, at=at)
+        return str(reply["file"]), str(reply.get("type", "application/octet-stream")), body
+
+    def _copy(self, desk: Desk) -> bytes:
+        beside = self._scratch / f"{secrets.token_hex(8)}.lw"
+        try:
+            desk.store.copy(beside)
+            return beside.read_bytes()
+        except ProjectError as failed:
+            raise desk.refusal(failed) from None
+        finally:
+            beside.unlink(missing_ok=True)
+
+    async def picture(self, who: str, n: str) -> tuple[str, bytes]:  # noqa: ARG002
+        """Return the picture of an item, from the archive that the project was made of."""
+        desk = self._need()
+        if not n.isascii() or not n.isdecimal() or len(n) > 9 or int(n) >= len(desk.ids):
+            raise Refused(404, "unknown", "There is no such item.")
+        name = desk.item(int(n)).get("picture")
+        if not isinstance(name, str):
+            raise Refused(404, "unknown", "This item has no picture.")
+        return await asyncio.to_thread(self._picture, desk, name)
+
+    def _picture(self, desk: Desk, name: str) -> tuple[str, bytes]:
+        if self._pictures is None:
+            file, _, content = desk.store.file(1)
+            self._pictures = Pictures(file, content)
+        return self._pictures.picture(name)
+
+    async def _fitted(self, do: str, **given: Any) -> dict[str, Any]:
+        reply, _ = await self.fit.call(do, **given)
+        told = {name: value for name, value in reply.items() if name not in ("id", "ok")}
+        return {"seq": self._need().seq, **told}
+
+    # -- saying ---------------------------------------------------------------------------------------------------
+
+    async def say(self, who: str, told: dict[str, Any]) -> dict[str, Any]:
+        """Save one statement; the reply comes when it is on disk, with the next question if there is one by then."""
+        desk = self._need()
+        if told.get("who", who) != who:
+            raise Refused(422, "who", "A page speaks for the person of its own link only.")
+        new = read_new(told, who)
+        before = desk.by_id.get(new.id)
+        if before is not None:
+            if (before.who, before.op, before.body) != (new.who, new.op, _checked(new.body, before.body)):
+                raise Refused(409, "conflict", "This id belongs to another statement already. Nothing was saved.")
+            return desk.replies.get(new.id) or self._reply(desk, before, None)
+        work = desk.in_flight.get(new.id)
+        if work is None:
+            if desk.readonly:
+                raise Refused(503, "readonly", "Not saved: the file of this project cannot be written.")
+            desk.require(new)
+            desk.require_question(new)
+            lease = desk.questions.pop(who, None) if new.op == "answer" else None
+            if new.op == "answer":
+                if lease is not None and lease["id"] == new.body["question"]:
+                    new.body["checks"] = new.body["checks"] or lease.get("checks", [])
+                desk.answering.add((who, new.body["question"]))
+            work = desk.in_flight[new.id] = self._background(self._say(desk, new, lease))
+            work.add_done_callback(lambda _: desk.in_flight.pop(new.id, None))
+        return await asyncio.shield(work)
+
+    async def _say(self, desk: Desk, new: New, lease: dict[str, Any] | None) -> dict[str, Any]:
+        answered = lease is not None and new.body.get("question") == lease["id"]
+        try:
+            saved = await desk.append(new)
+        except BaseException:
+            if lease is not None:
+                desk.questions.setdefault(new.who, lease)
+            raise
+        finally:
+            desk.answering.discard((new.who, new.body.get("question")))
+        if lease is not None and not answered:
+            desk.questions.setdefault(new.who, lease)
+        row = saved.to_dict()
+        self.ask.tell([row])
+        self.fit.tell([row])
+        self.publish("said", {"seq": saved.seq})
+        conflict = None
+        if new.op not in SILENT:
+            waits: list[asyncio.Task[Any]] = []
+            for one in self.people:
+                desk.asked.pop(one, None)
+                task = self._ask_for(one)
+                if one == new.who:
+                    waits.append(task)
+            repairs = self._background(self._repairs(row))
+            await asyncio.wait([*waits, repairs], timeout=NEXT)
+            if repairs.done() and not repairs.cancelled():
+                conflict = repairs.result()
+        return desk.remember(new.id, self._reply(desk, saved, conflict))
+
+    def _reply(self, desk: Desk, saved: Statement, conflict: Any) -> dict[str, Any]:
+        return {"seq": saved.seq, "next": desk.questions.get(saved.who), "conflict": conflict, "implied": None}
+
+    async def _repairs(self, row: dict[str, Any]) -> Any:
+        try:
+            return (await self.fit.call("repairs", row=row))[0].get("conflict")
+        except LinkwiseError:
+            return None  # the tree that follows says the same
+
+    def _ask_for(self, who: str) -> asyncio.Task[None]:
+        """Fetch the question of a person, once more if one is being fetched."""
+        running = self._asking.get(who)
+        if running is not None and not running.done():
+            self._again.add(who)
+            return running
+        self._asking[who] = task = self._background(self._fetch(who))
+        return task
+
+    async def _fetch(self, who: str) -> None:
+        desk = self.desk
+        while desk is not None:
+            self._again.discard(who)
+            try:
+                reply, _ = await self.ask.call("question", who=who)
+            except LinkwiseError:
+                return  # the asker says so itself, and asks for a question when it is back
+            if who in self._again:
+                continue
+            if desk is not self.desk:
+                return
+            asked, before = reply.get("question"), desk.questions.get(who)
+            if asked and (who, asked["id"]) in desk.answering:
+                return  # the next one is fetched when the answer is saved
+            desk.asked[who] = reply.get("state", "ready" if asked else "waiting")
+            if asked:
+                desk.questions[who] = asked
+            elif desk.asked[who] == "done":
+                desk.questions.pop(who, None)
+            if asked != before:
+                self.publish("question", {"who": who})
+            return
+
+    # -- making a project -----------------------------------------------------------------------------------------
+
+    async def upload(self, who: str, name: str, parts: AsyncIterator[bytes]) -> dict[str, Any]:  # noqa: ARG002
+        """Take in a file under a made-up name; a project is opened, of anything else a preview is returned."""
+        shown = display_name(name)
+        file = self._scratch / secrets.token_hex(16)
+        try:
+            start = await _written(file, shown, parts)
+            if start == PROJECT:
+                async with self._making:
+                    await self._adopt(shown, file)
+                return {}
+            key = self._keep_upload(shown, file, None)
+            try:
+                return await self.preview({"upload": key})
+            except BaseException:
+                self._drop_upload(key)
+                raise
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
+
+    async def _adopt(self, name: str, file: Path) -> None:
+        """Open a project that was dropped on the page: a copy of it, in the folder of projects."""
+        self._require_none()
+        path = free_path(self.folder, name)
+        try:
+            with await asyncio.to_thread(Store.open, file, readonly=True) as looked:
+                await asyncio.to_thread(looked.copy, path)
+            await self.open_path(path)
+        except ProjectError as failed:
+            raise _unopened(failed, (file, path), name) from None
+        file.unlink(missing_ok=True)
+
+    def _keep_upload(self, name: str, file: Path, project: Path | None) -> str:
+        key = secrets.token_hex(12)
+        self._uploads[key] = (name, file, project)
+        while len(self._uploads) > MOST_UPLOADS:
+            self._drop_upload(next(iter(self._uploads)))
+        return key
+
+    def _drop_upload(self, key: str) -> None:
+        _, file, project = self._uploads.pop(key)
+        if project is None:  # else it is the user's own file
+            file.unlink(missing_ok=True)
+
+    def _upload(self, key: Any) -> tuple[str, Path, Path | None]:
+        found = self._uploads.get(key) if isinstance(key, str) else None
+        if found is None:
+            raise Refused(422, "upload", "This file is not here any more.", "Choose it again.")
+        return found
+
+    async def preview(self, told: dict[str, Any]) -> dict[str, Any]:
+        """How a file would be read with these roles."""
+        require_fields(told, {"upload"}, {"roles", "options"})
+        name, file, _ = self._upload(told["upload"])
+        body = await asyncio.to_thread(file.read_bytes)
+        roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
+        reply, _ = await self.fit.call("preview", body, name=name, roles=roles or None, options=options)
+        shown = {key: value for key, value in reply.items() if key not in ("id", "ok")}
+        return {"preview": {**shown, "upload": told["upload"], "name": name}, **shown, "upload": told["upload"],
+                "name": name}  # fmt: skip
+
+    async def open(self, who: str, told: dict[str, Any]) -> dict[str, Any]:
+        """Open a recent project, a sample or an upload; or forget the recent ones."""
+        require_fields(told, set(), {"upload", "roles", "options", "recent", "sample", "forget"})
+        ways = [name for name in ("upload", "recent", "sample", "forget") if name in told]
+        if len(ways) != 1:
+            raise Refused(422, "fields", "Name one thing to open: an upload, a recent project or a sample.")
+        if ways == ["forget"]:
+            self.recent.clear()
+            return {}
+        async with self._making:
+            self._require_none()
+            if ways == ["recent"]:
+                path = self.recent.path(told["recent"]) if isinstance(told["recent"], str) else None
+                if path is None:
+                    raise Refused(422, "recent", "This project is not on the list any more.")
+                try:
+                    await self.open_path(path)
+                except ProjectError as failed:
+                    raise _unopened(failed, (path,), path.name) from None
+            elif ways == ["sample"]:
+                await self._open_sample(who, told["sample"])
+            else:
+                name, file, project = self._upload(told["upload"])
+                roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
+                body = await asyncio.to_thread(file.read_bytes)
+                await self._make(who, name, body, roles, options, project)
+                self._drop_upload(told["upload"])
+        return {}
+
+    def _require_none(self) -> None:
+        if self.desk is not None:
+            told = f"{self.desk.name} is open here."
+            raise Refused(409, "busy", told, "Start linkwise once more to open another project beside it.")
+
+    async def _open_sample(self, who: str, name: Any) -> None:
+        if name not in [one["name"] for one in self._samples]:
+            raise Refused(422, "sample", "There is no such example.")
+        reply, body = await self.fit.call("sample", name=name)
+        file = str(reply.get("file name") or reply["file"])
+        await self._make(who, file, body, reply["roles"], reply.get("options", {}), None)
+
+    async def _make(
+        self, who: str, name: str, body: bytes, roles: dict[str, str], options: dict[str, Any], project: Path | None
+    ) -> None:
+        """Read a file with its roles, then make the project; nothing is made when it cannot be read."""
+        path = project or free_path(self.folder, name)
+        suffix = Path(name).suffix.lstrip(".").lower() or "csv"
+        opened = {
+            "name": path.stem, "file": {"name": name, "kind": suffix, "sha256": hashlib.sha256(body).hexdigest()},
+            "roles": roles, "options": options, "seed": 0, "versions": versions(),
+        }  # fmt: skip
+        self._early = []
+        row = {"seq": 1, "id": "first", "who": who, "via": "menu", "op": "open", "body": opened, "basis": 0, "at": ""}
+        try:
+            reply, _ = await self.fit.open(lambda: ({"project": opened, "rows": [row], "items": True}, body))
+            items = [(one["id"], {key: one.get(key) for key in ("values", "text", "picture")})
+                     for one in reply["items"]]  # fmt: skip
+            store = await asyncio.to_thread(Store.create, path, opened, [(name, suffix, body)], items, who=who)
+        except ProjectError as failed:
+            self.fit.keep(None)
+            self._early = None
+            raise _unopened(failed, (path,), path.name) from None
+        except BaseException:
+            self.fit.keep(None)
+            self._early = None
+            raise
+        if self.address:
+            store.announce(self.address)
+        self._sit_down(store)
+        desk = self._need()
+        desk.columns = reply.get("columns", [])
+        for number, said in enumerate(reply.get("knowledge", []), start=1):
+            await desk.append(New(f"{desk.key}-{number}", who, "import", "import", read_body("import", said)))
+            self.fit.tell([desk.statements[-1].to_dict()])
+        self.fit.keep(desk.opening)
+        early, self._early = self._early, None
+        for engine, heard, body_of in early:
+            self._heard(engine, heard, body_of)
+        self._background(self._open_engines(fit=False))
+
+    # -- ending ---------------------------------------------------------------------------------------------------
+
+    def stop(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Stop what the fitter computes; it starts again from the log."""
+        require_fields(told, set(), {"job"})
+        self.fit.kill()
+        return {}
+
+    def quit(self, told: dict[str, Any]) -> dict[str, Any]:
+        """End the server."""
+        require_fields(told, set(), set())
+        self._quit()
+        return {}
+
+    def _background(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for it hears of it
+
+
+def _checked(body: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
+    """An answer as it is saved: what its question checks is added by the server."""
+    return body if body.get("checks", True) else {**body, "checks": saved.get("checks", [])}
+
+
+async def _written(file: Path, shown: str, parts: AsyncIterator[bytes]) -> bytes:
+    """Write an upload, and return its first bytes."""
+    start, got = b"", 0
+    with file.open("xb") as out:
+        async for part in parts:
+            got += len(part)
+            if got > MOST_UPLOAD:
+                raise Refused(413, "large", f"This is larger than {MOST_UPLOAD >> 20} MB.")
+            start = (start + part)[: len(PROJECT)]
+            out.write(part)
+    if not got:
+        raise Refused(422, "empty", f"{shown} is empty.")
+    return start
+
+
+def whole(given: Mapping[str, str], name: str, missing: int | None, least: int = 0, most: int = 2**53) -> int:
+    """Read a whole number of a query."""
+    text = given.get(name, "")
+    if not text and missing is not None:
+        return missing
+    if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
+        raise Refused(
+            422, "number", f"{name} is a whole number from {least:,}" + (f" to {most:,}." if most < 2**53 else ".")
+        )
+    return int(text)
+
+
+def require_fields(told: Mapping[str, Any], needed: set[str], known: set[str]) -> None:
+    """Refuse a request with fields that are missing or unknown."""
+    missing, unknown = sorted(needed - set(told)), set(told) - needed - known
+    if missing:
+        raise Refused(422, "fields", f"The request has no field {missing[0]!r}.")
+    if unknown:
+        raise Refused(422, "fields", f"The request has {many(len(unknown), 'unknown field')}.")
+
+
+def texts(value: Any, what: str) -> dict[str, str]:
+    """Read an object of texts, of which those without a value are left out."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not all(one is None or isinstance(one, str) for one in value.values()):
+        raise Refused(422, "fields", f"The field {what!r} must be an object of texts.")
+    return {name: one for name, one in value.items() if one is not None}
+
+
+def display_name(name: str) -> str:
+    """Return a file name as people see it: its last part, without what would move a cursor, and not too long."""
+    last = re.split(r"[/\\]", name)[-1]
+    shown = "".join(c for c in last if c.isprintable()).strip().strip(".")
+    stem, dot, ending = shown.rpartition(".")
+    if dot and len(ending) <= 10:
+        return f"{stem[:150] or 'table'}.{ending}"
+    return shown[:150] or "table"
+
+
+def free_path(folder: Path, name: str) -> Path:
+    """Return the path of a new project, called after a file, that does not exist yet."""
+    stem = re.sub(r"[^\w .()+-]", "_", Path(display_name(name)).stem).strip(" .")[:80] or "project"
+    if stem.upper() in {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}:
+        stem = f"{stem}_"
+    path, number = folder / f"{stem}.lw", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{stem}-{number}.lw"
+    return path
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes, read without loading it."""
+    found = {"linkwise": linkwise.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+def _unopened(failed: ProjectError, paths: Sequence[Path], name: str) -> Refused:
+    told, _, hint = str(failed).partition("\nHint: ")
+    for path in paths:
+        told, hint = told.replace(str(path), name), hint.replace(str(path), name)
+    status = {"full": 507, "readonly": 503, "locked": 409, "conflict": 409}.get(failed.code, 422)
+    return Refused(status, failed.code, told, hint)
