@@ -4,9 +4,15 @@ from linkwise.app.server import (
 
 """For the folders server and files, which are rooms of their own."""
 
+from linkwise.app._fitter import (
+    Fitter as Fitter,
+)
 from linkwise.app._frames import (
     read_async as read_async,
     write_async as write_async,
+)
+from linkwise.app._items import (
+    items_of as items_of,
 )
 from linkwise.app._log import (
     MOST_ROWS as MOST_ROWS,
@@ -24,4 +30,10 @@ from linkwise.app._log import (
 from linkwise.app._store import (
     ProjectError as ProjectError,
     Store as Store,
+)
+
+"""For the command line."""
+
+from linkwise.app.files import (
+    state_of_project as state_of_project,
 )

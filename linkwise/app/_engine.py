@@ -261,7 +261,9 @@ class FitEngine(Engine):
             self._fresh = fitter
             self._wake.notify()
         told: dict[str, Any] = {"n": len(items), "ids": items.ids, "columns": list(items.columns)}
-        return (told | {"items": items.listed()} if header.get("items") else told), b""
+        if header.get("items"):  # a project is made: what its columns say becomes its first statements
+            told |= {"items": items.listed(), "knowledge": list(reading.knowledge)}
+        return told, b""
 
     def do_log(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Take new rows; the tree follows."""

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -45,7 +45,7 @@ create table cache (name text not null, version integer not null, bytes blob not
                     primary key (name, version)) strict;
 """.strip().split(";\n")
 _ROWS = "select seq, id, who, via, op, body, basis, at, digest from log"
-_open_here: dict[tuple[int, int], str] = {}  # files open in this process: closing a second handle would drop the lock
+_open_here: dict[tuple[int, int], Store] = {}  # by device and number of the file
 _opening = threading.Lock()
 
 
@@ -165,17 +165,20 @@ class Store:
             try:
                 found = path.stat()
                 key = (found.st_dev, found.st_ino)
-                if key in _open_here:  # not even read: closing a handle would let go of the lock
-                    raise _locked(path, f"in this process ({_open_here[key]})")
-                _require_project(path)
-                readonly = readonly or not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-                store = cls._look(path) if readonly else cls._take(path)
+                here = _open_here.get(key)
+                if here is None:
+                    _require_project(path)
+                    readonly = readonly or not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+                    store = cls._look(path, _copy_quietly) if readonly else cls._take(path)
+                    if not readonly:
+                        store._key = key
+                        _open_here[key] = store
+                    return store
             except (sqlite3.Error, OSError) as error:
                 raise _translated(error, path) from error
-            if not readonly:
-                store._key = key
-                _open_here[key] = str(path)
-            return store
+        if not readonly:  # not even read: closing another handle would let go of the lock of SQLite
+            raise _locked(path, "in this process")
+        return cls._look(path, lambda _, copy: here.copy(copy))
 
     @classmethod
     def _take(cls, path: Path) -> Self:
@@ -205,12 +208,12 @@ class Store:
             raise
 
     @classmethod
-    def _look(cls, path: Path) -> Self:
-        """Open a private copy, with the journal that a crash may have left, so that the original is not touched."""
+    def _look(cls, path: Path, copying: Callable[[Path, Path], None]) -> Self:
+        """Open a private copy, so that the original is not touched."""
         scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
         try:
             copy = scratch / "project.lw"
-            _copy_quietly(path, copy)
+            copying(path, copy)
             database = sqlite3.connect(copy, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(database)
@@ -633,7 +636,7 @@ def _give_name(beside: Path, path: Path) -> None:
 
 
 def _copy_quietly(path: Path, copy: Path) -> None:
-    """Copy a file and its journal at a moment when no other process writes them, if one comes soon."""
+    """Copy a file, and the journal that a crash may have left, while no other process writes them, if it can be."""
     for attempt in range(20):
         before = _moment(path)
         shutil.copyfile(path, copy)

@@ -20,6 +20,7 @@ from linkwise.cli._options import (
     constraints_option,
     explained,
     one_standard_input,
+    project_of,
     quiet_option,
     read_statements,
     read_table,
@@ -169,7 +170,8 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA under the constraints in the FILEs.
 
-    DATA is CSV or TSV with a header, .xlsx, Parquet, Arrow, .npy or .npz; - is standard input. A file of statements
+    DATA is CSV or TSV with a header, .xlsx, Parquet, Arrow, .npy or .npz; - is standard input; a project of `linkwise
+    open` (.lw) is clustered as it is on screen, by its own statements and those of -c. A file of statements
     has rows kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each
     other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement
     is hard: it holds in the result, or the command tells why it cannot, whether the tree is cut by -k or by --height.
@@ -194,23 +196,33 @@ def cluster(
     from linkwise.io import Folder
     from linkwise.selection import cluster as find_clusters, fit_without_constraints
 
+    state = project_of(data, options)
     if clusters is not None and height is not None:
         msg = "-k and --height both set where to cut the tree.\nHint: give one of them."
         raise click.UsageError(msg)
     name = None if method == "auto" else method_name(method)
+    if state is not None and name is None:  # as on screen, where no option says otherwise
+        told = state.arguments
+        name, min_size = told["method"], 1 if min_size == "auto" else min_size
+        linkage = linkage or told["linkage"]
+        settings = (*(one for one in told["params"].items() if one[0] not in dict(settings)), *settings)
+        if clusters is None and height is None:
+            clusters, height = told.get("n_clusters"), told.get("distance_threshold")
     if clusters is None and height is None and name not in WITHOUT_NUMBER:
         clusters = 2
-    said_any = bool(constraints) or says(options)
+    own = [] if state is None or not state.table.n_statements else [state.said_file(data)]
+    said_any = bool(constraints or own) or says(options)
     if trust and not said_any:
         msg = "--trust is about statements, so it needs a file of them.\nHint: -c said.csv"
         raise click.UsageError(msg)
     one_standard_input([data, *constraints])
     folder = Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
-    table = read_table(data, options)
+    table = read_table(data, options) if state is None else state.reading.table
     require_rows(clusters, data, table)
     statements, trusted = None, None
     if said_any:
-        known = read_statements(constraints, table, options=options)
+        files = [*constraints, *own]
+        known = read_statements(files, table, options=options)
         statements, trusted = weighed(known, [*constraints, *known.files[len(constraints) :]], trust, "hard")
     said = None if statements is None else statements.constraints
     require_words(data, table)
@@ -234,6 +246,7 @@ def cluster(
         heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(found.n_clusters, 'cluster')}"
         from linkwise.report import gather_facts
 
+        recipe = _recipe(data, constraints, options, found, trusted, effort)
         facts = gather_facts(
             found,
             X=table.X,
@@ -246,7 +259,7 @@ def cluster(
             questions=_questions(table, said),
             title=heading,
             reasons=reasons,
-            recipe=_recipe(data, constraints, options, found, trusted, effort),
+            recipe=recipe if state is None else recipe.rpartition("\n")[2],  # Python reads no projects
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)

@@ -23,6 +23,7 @@ from linkwise.exceptions import (
 )
 
 if TYPE_CHECKING:
+    from linkwise.app.files import State
     from linkwise.io import Knowledge, Table
 
 
@@ -321,6 +322,20 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
     return table
 
 
+def project_of(data: str, options: dict[str, Any]) -> State | None:
+    """Read a project of `linkwise open` at its newest state; None for other data. It says itself how it is read."""
+    if Path(data).suffix.lower() != ".lw":
+        return None
+    from linkwise.app import state_of_project
+
+    given = [name for name, value in options.items() if value]
+    if given:
+        option = {"id_column": "id"}.get(given[0], given[0])
+        msg = f"{visible(data)} is a project and says how its table is read, so --{option} has no place here."
+        raise click.UsageError(msg)
+    return state_of_project(data)
+
+
 _AS_STATEMENTS = ("together", "apart", "labels")
 
 
@@ -410,7 +425,7 @@ def read_said(
 
 
 def read_statements(
-    files: Sequence[str], ids: Any = None, form: str | None = None, options: dict[str, Any] | None = None
+    files: Sequence[Any], ids: Any = None, form: str | None = None, options: dict[str, Any] | None = None
 ) -> Knowledge:
     """Read files of statements, and with ``options`` columns of the data that make statements.
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from linkwise._messages import many, some_of
 from linkwise._typing import IntArray
-from linkwise.app import Standing, Statement, Unit
+from linkwise.app import Fitter, Standing, Statement, Store, Unit, fold, items_of
 from linkwise.app.files._answers_file import header_of, to_answers
-from linkwise.app.files._reading import MOST_ASKED, Reading
+from linkwise.app.files._reading import MOST_ASKED, Reading, read_items
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import csv_line, labels_csv, save, typed_columns, write_knowledge, write_tree
 
 if TYPE_CHECKING:
-    from linkwise.app._fitter import Fitter
     from linkwise.constraints import Constraints
     from linkwise.selection import Clustering
 
@@ -151,6 +150,12 @@ class State:
         """The statements that are relied on, in ASCII: a command has one encoding for all of its files."""
         text = self._written("said.jsonl", lambda path: write_knowledge(path, self.said)).decode()
         return "".join(json.dumps(json.loads(line)) + "\n" for line in text.splitlines()).encode()
+
+    def said_file(self, name: str) -> io.BytesIO:
+        """The statements that are relied on as an open file of a name."""
+        file = io.BytesIO(self.said_jsonl())
+        file.name = name
+        return file
 
     def answers_jsonl(self) -> bytes:
         """The answers as a log of `linkwise ask`."""
@@ -304,7 +309,14 @@ class State:
         words += ["-c said.jsonl"] if self.table.n_statements else []
         told = self.arguments
         cut = f"-k {told['n_clusters']}" if "n_clusters" in told else f"--height {told['distance_threshold']!r}"
-        words += [cut, "--method recon", f"--linkage {told['linkage']}", "--min-cluster-size 1", "--set cut=merges", "-o again"]
+        words += [
+            cut,
+            "--method recon",
+            f"--linkage {told['linkage']}",
+            "--min-cluster-size 1",
+            "--set cut=merges",
+            "-o again",
+        ]
         return " ".join(words)
 
     @cached_property
@@ -330,3 +342,14 @@ def _plain_name(file: str) -> str:
 
 def _keywords(arguments: Mapping[str, Any]) -> str:
     return "".join(f", {name}={value!r}" for name, value in arguments.items())
+
+
+def state_of_project(path: Any) -> State:
+    """Return the newest state of a project; it is looked at only, be it open elsewhere or not."""
+    with Store.open(path, readonly=True) as store:
+        rows, (file, _, raw) = store.statements(), store.file()
+    project = fold(rows).project
+    reading = read_items(file, raw, project["roles"], project["options"])
+    fitter = Fitter(items_of(reading.table, reading.roles), rows, lambda told, body: None)  # noqa: ARG005
+    fitter.work()
+    return State.of(file, raw, reading, fitter, None)

@@ -329,7 +329,8 @@ def _require_roles(opened: _Opened) -> None:
         raise _ColumnError(msg, names[1])
     shown = opened.of("picture")
     if shown and opened.pictures is None:
-        msg = f"{shown[0]} names pictures, but the file is a table alone.\nHint: put the table and the pictures into one zip archive."
+        fault = f"{shown[0]} names pictures, but the file is a table alone"
+        msg = f"{fault}.\nHint: put the table and the pictures into one zip archive."
         raise _ColumnError(msg, shown[0])
     if len(shown) > 1:
         msg = f"{in_words(shown)} both name pictures.\nHint: give one of them the role 'show'."

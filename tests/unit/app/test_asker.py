@@ -32,7 +32,15 @@ def test_a_card_shows_columns_that_differ_most_first_and_missing_values_as_missi
     X = np.array([[0.0, 5.0], [0.1, 9.0], [4.0, 7.0]])
     columns = {"close": ["0", "0.1", "4"], "far": ["5", None, "7"], "kind": ["a", "b", "a"], "year": ["1", "2", "3"]}
     numbers = {"close": X[:, 0], "far": np.array([5.0, np.nan, 7.0])}
-    items = Items(X, ["x", "y", "z"], columns, numbers, frozenset({"close", "far", "kind"}), ["one", "two", "three"], ["x.png", None, ""])
+    items = Items(
+        X,
+        ["x", "y", "z"],
+        columns,
+        numbers,
+        frozenset({"close", "far", "kind"}),
+        ["one", "two", "three"],
+        ["x.png", None, ""],
+    )
     first, second = items.cards([0, 1])
     assert [one["column"] for one in first["show"]] == ["kind", "close", "far", "year"]
     assert [one["value"] for one in second["show"]] == ["b", "0.1", None, "2"]
@@ -119,5 +127,13 @@ def test_of_many_items_questions_are_about_those_named_and_some_drawn(monkeypatc
     assert asker.talk.known.same(*(asker.roll.place[name] for name in ("i58", "i59")))
     asked = asker.question("me")["question"]
     assert all(ITEMS.ids[item["n"]] == item["id"] for item in asked["items"])
-    asker.add([row(3, "say", {"kind": "must_link", "items": [name for name in ITEMS.ids if name not in asker.roll.place][:2]})])
+    asker.add(
+        [
+            row(
+                3,
+                "say",
+                {"kind": "must_link", "items": [name for name in ITEMS.ids if name not in asker.roll.place][:2]},
+            )
+        ]
+    )
     assert asker.question("me")["question"] == asked

@@ -63,7 +63,12 @@ def test_contradictions_are_told_before_the_drop_with_the_statements_to_change()
     made, _ = fitter(ITEMS, opened())
     a, b = next(random_moves(np.random.default_rng(2), made, least=3))
     body = branch_body(ITEMS, made.now.picture, a, b)
-    made.add([row(2, "say", {"kind": "cannot_link", "items": [body["A"][1], body["B"][0]]}), row(3, "say", {"kind": "must_link", "items": ["i0", "i1"]})])
+    made.add(
+        [
+            row(2, "say", {"kind": "cannot_link", "items": [body["A"][1], body["B"][0]]}),
+            row(3, "say", {"kind": "must_link", "items": ["i0", "i1"]}),
+        ]
+    )
     made.work()
     rows = made.roll.rows([*body["A"], *body["B"]])
     A, B = made.roll.rows(body["A"]), made.roll.rows(body["B"])

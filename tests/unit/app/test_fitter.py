@@ -80,7 +80,11 @@ def test_marks_are_what_a_check_from_outside_finds():
         told, body = heard.last("tree")
         facts, arrays = unpack(body)
         n = facts["n_leaves"]
-        tops = [v for v in range(len(arrays["parent"])) if arrays["cluster"][v] >= 0 and (arrays["parent"][v] < 0 or arrays["cluster"][arrays["parent"][v]] < 0)]
+        tops = [
+            v
+            for v in range(len(arrays["parent"]))
+            if arrays["cluster"][v] >= 0 and (arrays["parent"][v] < 0 or arrays["cluster"][arrays["parent"][v]] < 0)
+        ]
         tree = Dendrogram(n, arrays["parent"].astype(np.intp), arrays["height"].astype(float), marked=np.array(tops))
         standing = fold(rows)
         bad = made.now.chosen.doubted | made.now.chosen.strange
@@ -102,7 +106,10 @@ def test_marks_are_what_a_check_from_outside_finds():
 
 def test_a_fitter_that_lies_turns_the_mark_red(monkeypatch):
     items, _ = blobs(N)
-    far = [row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]}), row(3, "say", {"kind": "triplet", "items": ["i2", "i3", "i4"]})]
+    far = [
+        row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]}),
+        row(3, "say", {"kind": "triplet", "items": ["i2", "i3", "i4"]}),
+    ]
     honest, heard = fitter(items, opened() + far)
     assert heard.last("tree")[0]["marks"] == {"1": "none", "2": "holds", "3": "holds"}
     tree = honest.anchor.tree
@@ -146,7 +153,13 @@ def test_a_wrong_answer_is_among_the_fixes_and_every_offered_click_settles_all()
 
 def test_several_contradictions_are_told_one_by_one_and_the_newest_waits():
     items, _ = blobs(N)
-    said = [("must_link", "i0", "i1"), ("cannot_link", "i0", "i1"), ("must_link", "i2", "i3"), ("must_link", "i3", "i4"), ("cannot_link", "i2", "i4")]
+    said = [
+        ("must_link", "i0", "i1"),
+        ("cannot_link", "i0", "i1"),
+        ("must_link", "i2", "i3"),
+        ("must_link", "i3", "i4"),
+        ("cannot_link", "i2", "i4"),
+    ]
     rows = opened() + [row(at, "say", {"kind": kind, "items": list(two)}) for at, (kind, *two) in enumerate(said, 2)]
     made, heard = fitter(items, rows)
     told = heard.last("tree")[0]
@@ -226,7 +239,11 @@ def test_names_of_a_cut_into_more_groups_refine_those_of_fewer():
 
 def test_why_names_rows_of_the_log_and_offers_statements_that_can_be_said():
     items, _ = blobs(N)
-    rows = [*opened(), row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]}), row(3, "say", {"kind": "cannot_link", "items": ["i1", "i2"]})]
+    rows = [
+        *opened(),
+        row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]}),
+        row(3, "say", {"kind": "cannot_link", "items": ["i1", "i2"]}),
+    ]
     made, _ = fitter(items, rows)
     told = made.why("i0", "i2")
     assert any("#2 must_link(i0, i1)" in line for line in told["words"])

@@ -152,6 +152,8 @@ def test_a_second_process_learns_where_the_project_is_open_and_may_look(path, st
     store.announce("http://127.0.0.1:4567")
     store.append([new(1)])
     assert refusal(path)[0] == "locked"  # in the same process
+    with Store.open(path, readonly=True) as seen:
+        assert seen.statements() == store.statements()
     salvage(path)  # reads the file with another handle, which must not let go of the lock
     done = subprocess.run([sys.executable, "-c", OTHER, path], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"locked {path} is open already at http://127.0.0.1:4567.")

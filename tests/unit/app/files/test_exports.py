@@ -17,7 +17,8 @@ import pytest
 import linkwise as lw
 from linkwise.app._fitter import Fitter
 from linkwise.app._items import items_of
-from linkwise.app._log import Statement, read_body
+from linkwise.app._log import New, Statement, read_body
+from linkwise.app._store import Store
 from linkwise.app.files._exports import State
 from linkwise.app.files._reading import read_items, sample
 from linkwise.cli import main
@@ -159,3 +160,23 @@ def test_every_listed_file_can_be_made():
     assert made["data"][2] == beers()
     with pytest.raises(LinkwiseError, match="no export"):
         state.export("passwords")
+
+
+def test_a_project_is_clustered_by_the_command_line_as_it_is_on_screen(tmp_path, capsys):
+    path = tmp_path / "my beers.lw"
+    roles = {"the name": "name", "abv %": "number", "ibu": "number", "style": "category", "remark's": "show"}
+    told = {"name": "beers", "file": {"name": "beers.csv", "kind": "csv"}, "roles": roles}
+    state = state_of("beers.csv", beers(), roles, None, log(*SAID))
+    with Store.create(path, told, [("beers.csv", "csv", beers())]) as store:
+        store.append([New(f"k{n}", "ann", "menu", op, read_body(op, body)) for n, (op, body) in enumerate(SAID)])
+        before = path.read_bytes()
+        with contextlib.chdir(tmp_path):  # while it is open elsewhere
+            assert main(["cluster", path.name, "-o", "out"]) == 0
+            assert main(["cluster", path.name, "-o", "seven", "-k", "7"]) == 0
+            capsys.readouterr()
+            assert main(["cluster", path.name, "--id", "x"]) == 2
+            assert "says how its table is read" in capsys.readouterr().err
+    assert (tmp_path / "out" / "labels.csv").read_bytes() == state.export("labels")[2]
+    assert (tmp_path / "out" / "tree.nwk").read_bytes() == state.export("tree")[2]
+    assert (tmp_path / "seven" / "labels.csv").read_text().count(",6\n") > 0
+    assert path.read_bytes()[:4096] == before[:4096]
