@@ -261,7 +261,7 @@ class FitEngine(Engine):
             self._fresh = fitter
             self._wake.notify()
         told: dict[str, Any] = {"n": len(items), "ids": items.ids, "columns": list(items.columns)}
-        if header.get("items"):  # a new project
+        if header.get("items"):  # a project is made: what its columns say becomes its first statements
             told |= {"items": items.listed(), "knowledge": list(reading.knowledge)}
         return told, b""
 

@@ -16,7 +16,7 @@ import pytest
 
 from linkwise.app import open_project
 from linkwise.app.server._recent import Recent
-from linkwise.app.server._service import display_name, free_path, picture_type
+from linkwise.app.server._service import display_name, free_path
 from linkwise.app._store import Store
 from linkwise.exceptions import LinkwiseError
 from tests.app.running import TABLE, Workbench
@@ -315,11 +315,8 @@ def test_a_copy_of_the_project_opens(server, tmp_path):
         assert [one.op for one in kept.statements()] == ["open", "say"]
 
 
-def test_pictures_are_told_by_their_first_bytes():
-    assert picture_type(b"\x89PNG\r\n\x1a\n...") == "image/png"
-    assert picture_type(b"RIFF\0\0\0\0WEBPVP8 ") == "image/webp"
-    for other in (b"<svg xmlns=", b"<html>", b"", b"RIFF\0\0\0\0WAVE"):
-        assert picture_type(other) is None
+def test_pictures_come_from_the_archive_of_the_project_only(server):
+    assert server.get("picture/1").status == 404  # a table without pictures
 
 
 # -- making projects ---------------------------------------------------------------------------------------------------

@@ -8,6 +8,9 @@ from linkwise.app.files._exports import (
     State as State,
     state_of_project as state_of_project,
 )
+from linkwise.app.files._images import (
+    Pictures as Pictures,
+)
 from linkwise.app.files._reading import (
     Reading as Reading,
     list_samples as list_samples,

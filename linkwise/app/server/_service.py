@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import io
 import platform
 import re
 import secrets
 import shutil
 import tempfile
-import zipfile
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib import metadata
@@ -24,6 +22,7 @@ from typing import Any
 import linkwise
 from linkwise._messages import many
 from linkwise.app import New, ProjectError, Statement, Store, read_body, read_new
+from linkwise.app.files import Pictures
 from linkwise.app.server._desk import SILENT, Desk
 from linkwise.app.server._gate import MOST_UPLOAD, Refused
 from linkwise.app.server._hands import Engine
@@ -32,9 +31,7 @@ from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
 MOST_ITEMS, MOST_HITS, MOST_UPLOADS, MOST_TREES = 200, 200, 8, 8
-MOST_PICTURE = 30 << 20
 PROJECT = b"SQLite format 3\x00"
-PICTURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 File = tuple[str, str, bytes]  # name, type, content
 
@@ -81,7 +78,7 @@ class Service:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._trees: OrderedDict[int, bytes] = OrderedDict()
-        self._archive: zipfile.ZipFile | None = None
+        self._pictures: Pictures | None = None
         self._making = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -104,14 +101,7 @@ class Service:
         if self.desk is not None:
             self.recent.add(self.desk.store.path, len(self.desk.standing.statements) - 1)
             await self.desk.close()
-        self.drop_archive()
         shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def drop_archive(self) -> None:
-        """Close the archive that pictures were read from."""
-        if self._archive is not None:
-            self._archive.close()
-            self._archive = None
 
     async def open_path(self, path: Path) -> None:
         """Open a project file, and show it to the engines in the background."""
@@ -147,7 +137,7 @@ class Service:
                 await asyncio.gather(self.ask.begin(), self.fit.begin())
             self.recent.add(desk.store.path, len(desk.standing.statements) - 1)
             self._trees.clear()
-            self.drop_archive()
+            self._pictures = None
             await desk.close()
         self.publish("project", {})
         if not self._samples:
@@ -375,21 +365,15 @@ class Service:
         if not n.isascii() or not n.isdecimal() or len(n) > 9 or int(n) >= len(desk.ids):
             raise Refused(404, "unknown", "There is no such item.")
         name = desk.item(int(n)).get("picture")
-        content = await asyncio.to_thread(self._member, desk, name) if isinstance(name, str) else None
-        kind = picture_type(content or b"")
-        if content is None or kind is None:
+        if not isinstance(name, str):
             raise Refused(404, "unknown", "This item has no picture.")
-        return kind, content
+        return await asyncio.to_thread(self._picture, desk, name)
 
-    def _member(self, desk: Desk, name: str) -> bytes | None:
-        try:
-            if self._archive is None:
-                self._archive = zipfile.ZipFile(io.BytesIO(desk.store.file(1)[2]))
-            if self._archive.getinfo(name).file_size > MOST_PICTURE:
-                return None
-            return self._archive.read(name)
-        except (LinkwiseError, KeyError, zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
-            return None
+    def _picture(self, desk: Desk, name: str) -> tuple[str, bytes]:
+        if self._pictures is None:
+            file, _, content = desk.store.file(1)
+            self._pictures = Pictures(file, content)
+        return self._pictures.picture(name)
 
     async def _fitted(self, do: str, **given: Any) -> dict[str, Any]:
         reply, _ = await self.fit.call(do, **given)
@@ -735,13 +719,6 @@ def free_path(folder: Path, name: str) -> Path:
         number += 1
         path = folder / f"{stem}-{number}.lw"
     return path
-
-
-def picture_type(content: bytes) -> str | None:
-    """Return the type of a picture by its first bytes; no other kind of file is shown."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for magic, kind in PICTURES if content.startswith(magic)), None)
 
 
 def versions() -> dict[str, str]:
