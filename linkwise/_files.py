@@ -24,6 +24,11 @@ _LARGE, _USUAL = 2**28, 100  # a file that unpacks to more than 256 MiB and a hu
 _NOT_TEXT = (
     (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
     (b"\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls)", "save it as .xlsx or CSV first."),
+    (
+        b"SQLite format 3\x00",
+        "is a project of `linkwise open`, or another database",
+        "export files: linkwise open FILE",
+    ),
     (b"\x80", "looks like a pickle or joblib file, which can run code and is never read", "export the data as CSV."),
     (b"\xff\xfe", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
     (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),

@@ -4,6 +4,9 @@ from linkwise.app.server import (
 
 """For the folders server and files, which are rooms of their own."""
 
+from linkwise.app._asker import (
+    Asker as Asker,
+)
 from linkwise.app._fitter import (
     Fitter as Fitter,
 )
@@ -35,5 +38,6 @@ from linkwise.app._store import (
 """For the command line."""
 
 from linkwise.app.files import (
+    TerminalTalk as TerminalTalk,
     state_of_project as state_of_project,
 )

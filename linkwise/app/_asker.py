@@ -75,6 +75,11 @@ class Asker:
             self._held[who] = query, self._card(query)
         return {"question": self._held[who][1], "state": "ready"}
 
+    def query(self, who: str) -> Query | None:
+        """Return what was asked of a person last, by the rows that questions are about."""
+        held = self._held.get(who)
+        return None if held is None else held[0]
+
     def progress(self, who: str) -> None:
         """Publish how far the questions have come."""
         now = self.talk.progress()

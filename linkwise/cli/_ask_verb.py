@@ -32,6 +32,7 @@ from linkwise.exceptions import LinkwiseError
 if TYPE_CHECKING:
     from linkwise._typing import IntArray
     from linkwise.active import Dialogue, Query
+    from linkwise.app import TerminalTalk
     from linkwise.constraints import Constraints
     from linkwise.io import Table
 
@@ -48,7 +49,7 @@ MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them w
 @click.argument("data", metavar="DATA", type=click.Path())
 @table_options
 @constraints_option("Statements that hold already.")
-@click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
+@click.option("-l", "--log", metavar="FILE", type=click.Path(), help="Where answers are kept; not for a project.")
 @click.option("--show", multiple=True, metavar="COLUMN", help="Show a column beside those compared; may be repeated.")
 @click.option("--budget", type=Whole(1), help="How many questions; default: until no question is left.")
 @click.option(
@@ -60,7 +61,7 @@ MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them w
 def ask(
     data: str,
     constraints: tuple[str, ...],
-    log: str,
+    log: str | None,
     show: tuple[str, ...],
     budget: int | None,
     strategy: str,
@@ -76,17 +77,32 @@ def ask(
     samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
     one answer is read per line. --show COLUMN shows a column that is not compared by, such as one left out with --drop.
 
+    A project of `linkwise open` (.lw) keeps the answers itself, as long as no page has it open, and asks about pairs
+    and trios.
+
     The log is a file of statements too: linkwise cluster DATA -c FILE. Where there are more than 5,000 rows, questions
     are about 5,000 that --seed draws and those that statements name.
     """
     from linkwise.active import Dialogue
 
+    project = Path(data).suffix.lower() == ".lw"
+    if log is None and not project:
+        msg = "Missing option '-l' / '--log'.\nHint: -l answers.jsonl"
+        raise click.UsageError(msg)
     chosen = _strategy(strategy, clusters, budget)
     if sys.stdin is None or sys.stdin.closed:
         msg = (
             "standard input is closed, so no answer can be given.\nHint: run it in a terminal, or give answers: < FILE"
         )
         raise LinkwiseError(msg)
+    if project:
+        other = None if strategy in ("pairs", "mixed") else strategy
+        fixed = {"-c": constraints, "-l": log, "--show": show, "-k": clusters, "--seed": seed, "--strategy": other}
+        fixed |= options
+        _ask_about_project(data, fixed, who=who, budget=budget)
+        return
+    if log is None:
+        raise AssertionError
     if os.path.realpath(log) == os.path.realpath(data):
         msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
         raise click.UsageError(msg)
@@ -138,6 +154,35 @@ def ask(
     answer(told, f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them.")
 
 
+def _ask_about_project(data: str, fixed: dict[str, Any], *, who: str, budget: int | None) -> None:
+    """Ask about a project of `linkwise open`, which says itself how it is read and keeps the answers."""
+    from linkwise.app import TerminalTalk
+
+    if given := [name for name, value in fixed.items() if value]:
+        option = given[0] if given[0].startswith("-") else f"--{'id' if given[0] == 'id_column' else given[0]}"
+        msg = f"{visible(data)} is a project and says how it is read, so {option} has no place here."
+        raise click.UsageError(msg)
+    try:
+        with TerminalTalk(data, who=who, budget=budget) as talk:
+            table = talk.reading.table
+            shown = talk.reading.roles
+            cells = {
+                column: [told[row] for row in talk.kept.tolist()]
+                for column, told in table.beside.items()
+                if shown.get(column) in ("text", "show", "category")
+            }
+            texts = {column: told for column, told in cells.items() if shown[column] == "text"}
+            beside = {column: told for column, told in cells.items() if shown[column] == "show"}
+            few = table if len(talk.kept) == len(table) else _part(table, talk.kept)
+            write = partial(click.echo, err=speaks_json())
+            Interview(talk, few, who=who, write=write, texts=texts, beside=beside).run()
+            told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": data}
+            answer(told, f"{talk.progress()}\n{visible(data)} keeps the answers.")
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        msg = f"interrupted; every answer that was given is saved in {visible(data)}."
+        raise Interrupted(msg) from stopped
+
+
 def _part(table: Table, rows: IntArray) -> Table:
     """Some rows of a table, with the positions of missing values among them."""
     import numpy as np
@@ -181,7 +226,7 @@ class Interview:
 
     def __init__(
         self,
-        talk: Dialogue,
+        talk: Dialogue | TerminalTalk,
         table: Table,
         *,
         who: str = "",

@@ -18,3 +18,6 @@ from linkwise.app.files._reading import (
     read_items as read_items,
     sample as sample,
 )
+from linkwise.app.files._terminal_talk import (
+    TerminalTalk as TerminalTalk,
+)
