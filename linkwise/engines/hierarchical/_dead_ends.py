@@ -93,7 +93,7 @@ def _measured(X: Any, metric: Any, method: str, k: int) -> tuple[Any, Any]:
 
 def detours(model: Any) -> tuple[str, ...]:
     """Word that a fitted model left a dead end, if it did, as a reason for its result."""
-    if getattr(model, "dead_end_", None) is None:
+    if getattr(model, "dead_end_", None) is None or model.n_regrouped_ is None:
         return ()
     return (detour_words(model.dead_end_, model.n_regrouped_, len(model.labels_), model.n_clusters),)
 
