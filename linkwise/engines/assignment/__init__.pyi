@@ -3,6 +3,10 @@
 from linkwise.engines.assignment._assign import (
     assign as assign,
 )
+from linkwise.engines.assignment._neighborhoods import (
+    NearPlaces as NearPlaces,
+    Neighborhoods as Neighborhoods,
+)
 from linkwise.engines.assignment._policies import (
     ExactPlaces as ExactPlaces,
     FixedPlaces as FixedPlaces,
