@@ -4,6 +4,7 @@ from linkwise.engines.assignment._assign import (
     assign as assign,
 )
 from linkwise.engines.assignment._neighborhoods import (
+    FixedPrice as FixedPrice,
     NearPlaces as NearPlaces,
     Neighborhoods as Neighborhoods,
 )

@@ -16,6 +16,7 @@ from linkwise.problem.statements import Contracted
 
 _AT_ONCE = 20  # samples without a neighbor that are looked at before a move is chosen
 _NEAREST = 10  # rows that are tried as company of such a sample
+_REST = 10  # moves of others before a row moves again without helping
 _PASSES = 50  # over all rows, each of which lowers the cost
 
 
@@ -106,14 +107,18 @@ class Neighborhoods:
         return np.concatenate(spans)
 
     def _repair(self, price: Price, labels: IntArray, k: int, may: BoolArray) -> _State | None:
-        """Move rows until the rule holds, always the move that helps most; None where no move helps."""
+        """Move rows until the rule holds, always the move that helps most; None where that leads nowhere.
+
+        Moves that do not help are taken as well, but not of rows that were moved a short while ago.
+        """
         labels = labels.copy()
         if len(self._hermits) and not self._seat_hermits(price, labels, k, may):
             return None
         state = _State(self, labels, k)
         if not state.fill(price, may):
             return None
-        for _ in range(4 * self.m + 100):
+        rested: dict[int, int] = {}
+        for step in range(4 * self.m + 100):
             lonely = state.lonely()
             if not len(lonely):
                 return state if state.within_sizes() else None
@@ -122,10 +127,12 @@ class Neighborhoods:
                 if may[row] and state.may_move(row, c):
                     cost = price.of(row, state.labels)
                     move = (state.change(row, c), float(cost[c] - cost[state.labels[row]]), row, c)
-                    best = move if best is None or move < best else best
-            if best is None or best[0] >= 0:
+                    if move[0] < 0 or rested.get(row, -1) < step:
+                        best = move if best is None or move < best else best
+            if best is None:
                 return None
             state.move(best[2], best[3])
+            rested[best[2]] = step + _REST
         return None
 
     def _helpful(self, price: Price, state: _State, lonely: IntArray, k: int) -> Iterator[tuple[int, int]]:

@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._typing import IntArray
-from linkwise.constraints import LINKS, Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
 from linkwise.engines.agglomeration import merge_all
 from linkwise.engines.distances import adjust, as_dense, obeys_triangle
+from linkwise.engines.hierarchical._agglomerative import strictest, with_neighbors
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
-from linkwise.problem import Problem
+from linkwise.problem import Problem, neighbors_within
 from linkwise.result import Dendrogram
 
 
@@ -34,15 +35,20 @@ def propagated_linkage(
     With ``across`` cannot-linked samples are only farther apart than all others, so that there is one tree.
     """
     hard = problem.hard
-    forced = None
+    forced = near = None
+    epsilon = strictest(problem.constraints.rules).get(NeighborWithin)
     if problem.n_groups < problem.n_samples or across:
         from scipy.spatial.distance import squareform
 
         forced = problem.group if problem.n_groups < problem.n_samples else None
         far = problem.apart.pairs() if across else None
-        near = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
-        X, metric = squareform(near, checks=False), "precomputed"  # half the memory while merging, surely symmetric
-        del near
+        bent = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
+        X, metric = squareform(bent, checks=False), "precomputed"  # half the memory while merging, surely symmetric
+        del bent
+    if isinstance(epsilon, NeighborWithin):  # in the distances given
+        near = neighbors_within(problem.X, epsilon.epsilon, metric=problem.metric)
+        if forced is not None:
+            forced = with_neighbors(forced, near, epsilon.epsilon, hard)
     merges = merge_all(
         X,
         method=method,
@@ -50,6 +56,7 @@ def propagated_linkage(
         forced=forced,
         forbidden=np.ascontiguousarray(hard.cannot) if len(hard.cannot) and not across else None,
         apart=hard.apart if len(hard.apart.statement) and not across else None,
+        near=near,
         dtype=dtype,
         progress=current_progress(),
     )
@@ -103,7 +110,8 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     distances; here the roots are the clusters at the first such merge, and dead ends are left as in
     `ConstrainedAgglomerative`, by propagated distances. ``dead_end="merge_on"`` is the paper's rule and promises
     nothing about cannot-links below the level ``dead_end_``; all merges across them have the same height, so that ties
-    decide among them. See `propagate` for the distances.
+    decide among them. See `propagate` for the distances. ε (`NeighborWithin`), which is not in the paper, is about
+    the distances given, and kept as in `ConstrainedAgglomerative`.
 
     References
     ----------
@@ -123,6 +131,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({NeighborWithin})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "metric_input": ["boolean", None],
         "dead_end": [StrOptions({"regroup", "raise", "merge_on"})],
@@ -168,6 +177,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
         self.dead_end_ = self.n_regrouped_ = None
         first = np.unique(problem.group, return_index=True)[1]
         joins = tree.lca(*first[problem.apart.pairs()].T)
+        joins = joins[joins >= 0]  # ε may leave several trees
         if len(joins):
             self.dead_end_ = 2 * tree.n_samples - int(joins.min())
 
