@@ -1,7 +1,8 @@
-"""Klein, Kamvar and Manning (ICML 2002): Figures 8 to 12 and the nearest metric: what constraints do to a clustering."""
+"""Klein, Kamvar and Manning (ICML 2002): Figures 8 to 12 and the nearest metric, what constraints do to clusters."""
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ NOMINAL = ("soybean",)
 WHITE = "whitened "  # before the name of a set whose features are made uncorrelated first
 LINES = ("CCL", "active CCL", "CKM", "CCL, merged on", "complete link, links imposed only")
 NEAREST = "nearest metric"
+NAMES = ("first", "second", "third")  # principal components
 ORDER = ("active CCL", "CCL", "CKM")
 MIXES = {"must-links only": 1.0, "cannot-links only": 0.0, "half and half": 0.5, "as in the data": None}
 GRID = (0, 5, 10, 15, 20, 30, 40, 60, 80, 100)
@@ -273,35 +275,47 @@ def nearest(settings: Settings) -> Iterator[Exhibit]:
         )
 
 
+def axes(data: str, data_folder: Path | None = None) -> dict[str, float]:
+    """The share of the variance on each of three principal components, and the share of that between the classes."""
+    X, y, _ = points(data, 0, 0, data_folder)
+    score, variance = _components(X)
+    size = np.bincount(y)
+    between = np.array([(np.bincount(y, weights=column) ** 2 / size).sum() for column in score.T])
+    share = between / (score**2).sum(axis=0)
+    return {f"variance {name}": float(v) for name, v in zip(NAMES, variance, strict=False)} | {
+        f"classes {name}": float(v) for name, v in zip(NAMES, share, strict=False)
+    }
+
+
+def _components(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Principal components, at most three, and their shares of the variance."""
+    left, spread, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return np.asarray(left * spread)[:, :3], np.asarray(spread[:3] ** 2 / (spread**2).sum())
+
+
 def components(settings: Settings) -> Iterator[Exhibit]:
     """Figure 10: Iris and Crabs in three principal components, and what each of these says about the classes."""
-    for data in _sets(settings, ("iris", "crabs")):
+    sets = _sets(settings, ("iris", "crabs"))
+    for data, made in zip(sets, compute_all(settings, "klein2002", axes, [{"data": d} for d in sets]), strict=True):
         X, y, _ = points(data, 0, 0, settings.data)
-        centered = X - X.mean(axis=0)
-        left, spread, _ = np.linalg.svd(centered, full_matrices=False)
-        score = (left * spread)[:, :3]
-        size = np.bincount(y)
-        between = np.array([np.bincount(y, weights=column) ** 2 / size for column in score.T]).sum(axis=1)
-        share = between / (score**2).sum(axis=0)
-        variance = spread[:3] ** 2 / (spread**2).sum()
-        names = ("first", "second", "third")
-        found = [Found(name, "share of variance", float(v)) for name, v in zip(names, variance, strict=True)]
-        found += [Found(name, "share of it between classes", float(v)) for name, v in zip(names, share, strict=True)]
+        score, _ = _components(X)
+        found = [Found(name, "share of variance", made[f"variance {name}"]) for name in NAMES]
+        found += [Found(name, "share of it between classes", made[f"classes {name}"]) for name in NAMES]
         none = np.empty((0, 2), dtype=np.intp)
         panels = tuple(
-            Panel(f"{names[a]} and {names[b]} component", score[:, [a, b]], y, none, none)
-            for a, b in ((0, 1), (0, 2), (1, 2))
+            Panel(f"{NAMES[a]} and {NAMES[b]} component", score[:, [a, b]], y, none, none)
+            for a, b in itertools.combinations(range(score.shape[1]), 2)
         )
-        best = float(share[1:].max())
+        first, *others = (made[f"classes {name}"] for name in NAMES)
         claims = (
             {
-                "size, the first component, takes most of the variance": float(variance[0]) - 0.5,
-                "another one says more about species": best - float(share[0]),
+                "size, the first component, takes more than half of the variance": made["variance first"] - 0.5,
+                "another component says more about species": max(others) - first,
             }
             if data == "crabs"
-            else {"classes are relatively separated along one component": float(share.max()) - 0.5}
+            else {"more than half of the variance of one component is between classes": max(first, *others) - 0.5}
         )
-        words = ", ".join(f"{name} {v:.3f}" for name, v in zip(names, share, strict=True))
+        words = ", ".join(f"{name} {made[f'classes {name}']:.3f}" for name in NAMES)
         yield Picture(
             f"Figure 10, {data}",
             "classes in three principal components",

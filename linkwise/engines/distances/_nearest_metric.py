@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from linkwise._memory import require_memory
+from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count, read_number
 from linkwise.constraints import LINKS, Constraints, require_understood
 from linkwise.engines.distances._bent_by_links import fresh_distances, read_source
 from linkwise.engines.distances._dense import Metric
-from linkwise._threads import Workers
 from linkwise.exceptions import GaveUpError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import bind

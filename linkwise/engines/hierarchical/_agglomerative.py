@@ -140,8 +140,9 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     clusters, which is NP-hard to find. Above ``n_clusters`` it is left by joining close trees with few cannot-links
     between them and assigning samples at once under the statements: few of them, or all where neighbors agree better
     with the statements then; samples without an ε-neighbor are then moved until ε holds. Each cluster is merged again,
-    by the linkage alone. A dead end is final only where the search for an assignment gives up, or under γ. Must-links, cannot-links and ε together are an NP-complete question:
-    `DeadEndError` is raised where the greedy start cannot meet them.
+    by the linkage alone. A dead end is final only where the search for an assignment gives up, or under γ. Must-links,
+    cannot-links and ε together are an NP-complete question: `DeadEndError` is raised where the greedy start cannot meet
+    them.
     **Departure from** [1]_ cannot-links are tested against the closure of the must-links; ties go to the
     lowest-numbered samples; samples that must-links put into a cluster without an ε-neighbor are first joined to the
     cluster of their nearest one; in the paper a dead end is final.

@@ -115,9 +115,10 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     the next ("exact"). Given the centers, "exact" assigns at minimum cost wherever cannot-links form cliques, trees or
     small components, as ``best_assignment_`` reports; in larger ones no swap of two clusters along a chain is better.
     With sizes the same holds without other statements. With ε (`NeighborWithin`) labels are repaired after each
-    assignment until every sample has a neighbor in its cluster; then no sample can move at lower cost alone. If there is no solution, an error explains why; `GaveUpError`
-    means that the search found neither a clustering nor a proof that there is none: often with "greedy", with "exact"
-    only when coloring the cannot-links with ``n_clusters`` colors is too hard.
+    assignment until every sample has a neighbor in its cluster; then no sample can move at lower cost alone. If there
+    is no solution, an error explains why; `GaveUpError` means that the search found neither a clustering nor a proof
+    that there is none: often with "greedy", with "exact" only when coloring the cannot-links with ``n_clusters`` colors
+    is too hard, or under ε.
     **Departure from** [1]_ "exact" moves must-linked samples as one, weighted by their number; [2]_ does so without
     weights. A failed assignment does not count as a proof of infeasibility. An empty cluster takes the sample farthest
     from its center. ``assignment="greedy", order="given", max_tries=1, n_init=1, tol=0.0`` is the algorithm of [1]_:

@@ -92,10 +92,10 @@ def test_no_legal_move_of_one_group_is_cheaper_and_the_optimum_is_never_beaten()
         model = _fit(COPKMeans(k, random_state=0), X, table)
         labels = model.labels_
 
-        def cost(labels, centers):
+        def cost(labels, centers, X=X):
             return ((X - centers[labels]) ** 2).sum()
 
-        def means(labels):
+        def means(labels, X=X):
             return np.array([X[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
 
         own = cost(labels, model.cluster_centers_)
@@ -196,11 +196,11 @@ def test_recon_cuts_its_tree_as_low_as_the_rules_allow_and_refuses_only_where_no
         try:
             model = _fit(ReCon(k), X, known)
         except InfeasibleConstraintsError:
-            assert not len(legal)
+            assert not legal
             infeasible += 1
             continue
         except DeadEndError:
-            assert not len(legal), (known, k)
+            assert not legal, (known, k)
             stuck += 1
             continue
         done += 1
@@ -249,7 +249,8 @@ def test_dead_ends_under_links_and_the_rule_are_left_by_moving_samples(method):
         said = Constraints.build(40, cannot_link=pairs, rules=NeighborWithin(0.25))
         without = _fit(method(4), X, said.with_rules())
         model = _fit(method(4), X, said)
-        assert model.certificate_.ok and model.n_clusters_ == 4
+        assert model.certificate_.ok
+        assert model.n_clusters_ == 4
         regrouped += model.dead_end_ is not None
         repaired += not verify(without.labels_, said, X=X).ok
     assert regrouped > 5

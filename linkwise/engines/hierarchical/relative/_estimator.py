@@ -202,9 +202,10 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     4.2 of [1]_: if c shares a cluster with a or b, all three share it. With triplets alone there are exactly
     ``n_clusters`` clusters, whatever ``min_cluster_size``. Under ε (`NeighborWithin`) and bounds on sizes
     (`SizeBetween`) the tree is the same, and of all its cuts in which these hold that of the lowest clusters is taken;
-    if there is none, an error says which numbers of clusters can be had. Hard links and groups hold in the labels; with cannot-links,
-    greedy merging may end above a wanted ``n_clusters``: this raises `InfeasibleConstraintsError` where no clustering
-    has that few clusters, as far as `check` finds out, else `DeadEndError` (fewer may be NP-hard to find).
+    if there is none, an error says which numbers of clusters can be had. Hard links and groups hold in the labels;
+    with cannot-links, greedy merging may end above a wanted ``n_clusters``: this raises `InfeasibleConstraintsError`
+    where no clustering has that few clusters, as far as `check` finds out, else `DeadEndError` (fewer may be NP-hard
+    to find).
     **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and
     rolls back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge
     distances, raised to those of the merges below where they would go down (``dendrogram_.raw_height`` has them as they

@@ -50,7 +50,7 @@ def least_squares(D, must, cannot, far):
             rows.append(a - b - c)
             limits.append(q + r - p)
     x = mean
-    if rows and len(names):
+    if rows and names:
         # min |W^(1/2) (x - mean)| under C x <= e is a least-distance problem (Lawson and Hanson)
         C, e, root = np.array(rows), np.array(limits), np.sqrt(weight)
         G, h = -C / root, -(e - C @ mean)
@@ -77,7 +77,8 @@ def test_it_is_the_least_squares_solution_over_all_triangles(strange):
         known = Constraints.build(n, must_link=must, cannot_link=cannot)
         found = nearest_metric(D, known, metric="precomputed", far=None if seed % 2 else far, tol=1e-10)
         assert_allclose(found, least_squares(D, must, cannot, far), atol=1e-6)
-        assert (found == found.T).all() and not found.diagonal().any()
+        assert (found == found.T).all()
+        assert not found.diagonal().any()
         changed += not np.allclose(found, D)
     assert changed > 50
 
@@ -92,7 +93,7 @@ def test_links_are_kept_and_every_triangle_holds():
     assert D[0, 3] == D[0, 9] == 0.0
     assert_allclose([D[3, 5], D[7, 8], D[11, 13]], far)
     assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-5 * far).all()
-    assert (X == before).all()
+    assert (before == X).all()
     assert_allclose(nearest_metric(X, Constraints.build(25)), cdist(X, X), atol=1e-6)
 
 

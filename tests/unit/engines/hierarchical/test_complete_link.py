@@ -268,7 +268,8 @@ def test_merging_on_is_complete_link_of_the_constrained_matrix_to_the_root():
         assert faults(pairs, heights, method="complete", D=D, forced=forced, tolerance=1e-7) == []
         # up to the level that is reported nothing is broken, and the next merge breaks a cannot-link
         level = model.dead_end_ or 1
-        assert model.certificate_.ok and model.n_clusters_ == level
+        assert model.certificate_.ok
+        assert model.n_clusters_ == level
         if level > 1:
             crossed += 1
             labels = model.dendrogram_.cut(n_clusters=level - 1)
@@ -278,10 +279,12 @@ def test_merging_on_is_complete_link_of_the_constrained_matrix_to_the_root():
                     continue
                 with pytest.warns(LinkwiseWarning, match=r"merge_on\" promises nothing and broke (.|\n)*regroup"):
                     below = ConstrainedCompleteLink(k, dead_end="merge_on").fit(X, constraints=known)
-                assert below.certificate_.violated and below.n_clusters_ == k
+                assert below.certificate_.violated
+                assert below.n_clusters_ == k
                 broke += 1
                 break
-    assert crossed > 20 and broke > 0
+    assert crossed > 20
+    assert broke > 0
 
 
 def test_merging_on_raises_where_no_clustering_exists_and_tells_what_it_broke():
@@ -293,4 +296,4 @@ def test_merging_on_raises_where_no_clustering_exists_and_tells_what_it_broke():
     path = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
     with pytest.warns(LinkwiseWarning, match="broke 1 of 3 statements"):
         model = ConstrainedCompleteLink(2, dead_end="merge_on").fit([[0.0], [9.0], [4.0], [5.0]], constraints=path)
-    assert model.dead_end_ == 3 and model.n_clusters_ == 2 and len(model.certificate_.violated) == 1
+    assert (model.dead_end_, model.n_clusters_, len(model.certificate_.violated)) == (3, 2, 1)
