@@ -75,8 +75,6 @@ def samples(name: str, data_folder: Path | None) -> tuple[Any, IntArray]:
     share = np.diff(counts.indptr)
     often = np.flatnonzero(share >= 10)
     kept = counts[:, often] @ scipy.sparse.diags_array(np.log(counts.shape[0] / share[often]))
-        np.log(counts.shape[0] / share[share >= 10])
-    )
     return normalize(kept).toarray(), np.asarray(data.y)
 
 
@@ -119,9 +117,7 @@ def _estimator(study: str, data: str, line: str, y: IntArray, amount: int, seed:
     init = "neighborhoods" if amount and line != "K" else "k-means++"
     if data == NEWS:
         form = "diagonal" if line == "MPCK" else "none"
-        return HMRFKMeans(
-            k, distortion="cosine", form=form, init=init, random_state=seed
-        )
+        return HMRFKMeans(k, distortion="cosine", form=form, init=init, random_state=seed)
     named: Mapping[str, Any] = {"K": PCKMeans, "PCK": PCKMeans, "MK": MKMeans, "MPCK": MPCKMeans}
     return named[line](k, init=init, random_state=seed)
 
