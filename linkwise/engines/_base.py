@@ -283,6 +283,16 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         return getattr(self, "metric", "euclidean")
 
     @property
+    def _may_break(self) -> bool:
+        """Whether broken statements cause a warning, not an error."""
+        return self.best_effort
+
+    @property
+    def _breaker(self) -> str:
+        """What a warning about broken statements names."""
+        return type(self).__name__
+
+    @property
     def _compares_rows(self) -> bool:
         """Whether the rows of X are samples or distances, not similarities."""
         return "precomputed" not in (getattr(self, "affinity", None), getattr(self, "kernel", None))
@@ -354,9 +364,9 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         """Check a result by code that shares nothing with the engines; warn about violations, or raise."""
         data = problem.X if problem.given.rules else None
         certificate = verify(result, problem.given, X=data, metric=self._metric())
-        if self.best_effort and certificate.violated and not certificate.faults:
+        if self._may_break and certificate.violated and not certificate.faults:
             warn_user(
-                f"{type(self).__name__} promises nothing and broke {len(certificate.violated):,} of "
+                f"{self._breaker} promises nothing and broke {len(certificate.violated):,} of "
                 f"{certificate.n_hard:,} statements; `certificate_.violated` lists them.\n"
                 f"Hint: {self._keeps_instead}"
             )

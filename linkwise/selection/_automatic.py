@@ -47,9 +47,9 @@ def cut_by_steps(model: Any, X: Any, metric: Any, between: tuple[int, int] | Non
     if model.n_clusters_ > 1 and (between is None or low <= model.n_clusters_ <= high):
         reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         return Cut(model.labels_, tree, model.certificate_, reason)
-    for labels, cut in _by_steps(tree, links, max(low, 2), high, free=model.best_effort):
+    for labels, cut in _by_steps(tree, links, max(low, 2), high, free=model._may_break):
         checked = verify(cut, known, X=X if known.rules else None, metric=metric)
-        if checked.ok or (model.best_effort and not checked.faults):
+        if checked.ok or (model._may_break and not checked.faults):
             return Cut(
                 labels, cut, checked, f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
             )

@@ -167,6 +167,8 @@ def _cut_again(model: Any, candidate: Candidate, X: Any, constraints: Constraint
     """Cut a tree once more; where it has too many roots, fit a method that can regroup them."""
     step = last_step(candidate.make())
     wanted = step.n_clusters
+    if last_step(model).constraints_.rules:  # these may need the data to be checked
+        return fit_model(candidate.make(), X, constraints)
     if getattr(step, "dead_end", "raise") == "regroup" and wanted < last_step(model).k_min_:
         return fit_model(candidate.make(), X, constraints)
     if not isinstance(model, Pipeline):

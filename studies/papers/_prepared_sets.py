@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import normalize
 
+from linkwise._typing import FloatArray
+from linkwise.constraints import Constraints
 from linkwise.datasets import Data, load
 from linkwise.exceptions import DatasetNotFoundError, LinkwiseError
 from studies.papers._exhibit import Settings
@@ -57,3 +59,18 @@ def scaled(name: str, scale: str = "none", data: Any = None) -> Data:
     elif scale == "unit":
         X = normalize(X)
     return replace(found, X=X)
+
+
+def complete(name: str, data: Any = None) -> tuple[FloatArray, Any]:
+    """Return the rows without gaps, as they are, and their classes."""
+    found = load(name, data)
+    X = np.ascontiguousarray(found.X, dtype=np.float64)
+    whole = np.isfinite(X).all(axis=1)
+    return X[whole], np.asarray(found.y)[whole]
+
+
+def random_pairs(y: Any, n_pairs: int, rng: np.random.Generator, weight: float) -> Constraints:
+    """Draw pairs of samples, and say of them what their classes say."""
+    pairs = np.array([rng.choice(len(y), 2, replace=False) for _ in range(n_pairs)], dtype=np.intp).reshape(-1, 2)
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return Constraints.build(len(y), must_link=pairs[same], cannot_link=pairs[~same], weight=weight)

@@ -180,7 +180,7 @@ def all_hold(claims: Mapping[str, float], *, least: float, why: str, rule: str) 
     )
     words = "; ".join(f"{name}: {claims[name]:+.3f}, {state}" for name, state in states.items())
     text = f"{rule} Same: all hold by more than {least:g}; different: one fails by more; not comparable: otherwise."
-    return Judged(verdict, f"{why} {words}.", text)
+    return Judged(verdict, f"{why} {words}." if words else why, text)
 
 
 def in_range(ranges: Mapping[str, tuple[float, float, float]], *, leading: str) -> Judged:

@@ -284,6 +284,7 @@ labels = partial(Case, answers=LABELS, kinds=LINKS)
 metric = partial(Case, answers=METRIC, kinds=LINKS, takes_sparse=False)
 
 SIZES = frozenset({SizeBetween})
+ABOUT_CLUSTERS = frozenset({SizeBetween, NeighborWithin})
 PRECOMPUTED = way("distances instead of samples", metric="precomputed")
 ONE = way("one cluster", n_clusters=1)
 WARD_IS_DENSE = ({"linkage": "ward"}, False)
@@ -314,6 +315,7 @@ CASES = [
     tree(
         lw.ConstrainedCompleteLink,
         kinds=LINKS,
+        rules=frozenset({NeighborWithin}),
         ways=(
             DEFAULT,
             way("another precision", dtype="float32"),
@@ -325,6 +327,7 @@ CASES = [
     tree(
         lw.ReCon,
         kinds=LINKS | TRIPLETS,
+        rules=ABOUT_CLUSTERS,
         ways=(
             DEFAULT,
             way("works on points and their number", linkage="ward"),
@@ -385,7 +388,7 @@ CASES = [
     labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views, counts_triplets=True),
     labels(
         lw.COPKMeans,
-        rules=SIZES,
+        rules=ABOUT_CLUSTERS,
         ways=(
             DEFAULT,
             way("samples in turn", assignment="greedy"),
@@ -394,21 +397,21 @@ CASES = [
         ),
     ),
     labels(lw.engines.AlternativeKMeans, takes_sparse=False),
-    labels(lw.engines.ConstrainedKMeans, rules=SIZES),
+    labels(lw.engines.ConstrainedKMeans, rules=ABOUT_CLUSTERS),
     labels(lw.engines.FrequencySensitiveKMeans, plain=by_frequency),
-    labels(lw.engines.SeededKMeans, rules=SIZES, best_effort=True),
-    labels(lw.PCKMeans, rules=SIZES, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
+    labels(lw.engines.SeededKMeans, rules=ABOUT_CLUSTERS, best_effort=True),
+    labels(lw.PCKMeans, rules=ABOUT_CLUSTERS, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
     labels(
         lw.MPCKMeans,
-        rules=SIZES,
+        rules=ABOUT_CLUSTERS,
         weighs=True,
         ways=(DEFAULT, way("a matrix for each cluster", form="full", per_cluster=True)),
         **LEARNS,
     ),
-    labels(lw.engines.MKMeans, rules=SIZES, weighs=True, **LEARNS),
+    labels(lw.engines.MKMeans, rules=ABOUT_CLUSTERS, weighs=True, **LEARNS),
     labels(
         lw.engines.HMRFKMeans,
-        rules=SIZES,
+        rules=ABOUT_CLUSTERS,
         weighs=True,
         ways=(
             DEFAULT,
@@ -425,11 +428,11 @@ CASES = [
     ),
     labels(
         lw.engines.CVQE,
-        rules=SIZES,
+        rules=ABOUT_CLUSTERS,
         weighs=True,
         ways=(DEFAULT, way("centers as the paper prints them", update="printed")),
     ),
-    labels(lw.engines.LCVQE, rules=SIZES, weighs=True),
+    labels(lw.engines.LCVQE, rules=ABOUT_CLUSTERS, weighs=True),
     labels(
         lw.engines.KernelKMeans,
         weighs=True,

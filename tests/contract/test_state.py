@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from linkwise import Constraints
-from linkwise.constraints import NeighborWithin, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, SizeBetween
 from linkwise.engines import RCA, DistBoost, SVMMetric, XingMetric
 from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.contract.agreement import assert_same
@@ -27,7 +27,7 @@ def test_a_failed_fit_leaves_the_state(case, example):
     if case.answers in CLUSTERERS:
         with pytest.raises(InfeasibleConstraintsError):
             model.fit(X, constraints=Constraints.build(len(X), **OPPOSITE[example.kinds[0]]))
-    foreign = SizeBetween(1) if SizeBetween not in case.rules else NeighborWithin(100.0)
+    foreign = next(rule for rule in (SizeBetween(1), MaxCentroidDistance(100.0)) if type(rule) not in case.rules)
     with pytest.raises(UnsupportedConstraintError):
         model.fit(X[:, :1], constraints=Constraints.build(len(X), rules=foreign))
     with pytest.raises(ValueError, match="NaN"):

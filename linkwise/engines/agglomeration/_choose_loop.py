@@ -39,6 +39,8 @@ from linkwise.engines.distances import (
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from linkwise.result import Dendrogram
 
 Progress = Callable[[int, int], object]
@@ -65,6 +67,7 @@ def merge_all(
     apart: Groups | None = None,
     gamma: float | None = None,
     epsilon: float | None = None,
+    near: csr_array | None = None,
     moved: tuple[IntArray, FloatArray] | None = None,
     dtype: npt.DTypeLike = np.float64,
     progress: Progress | None = None,
@@ -75,7 +78,8 @@ def merge_all(
     of ``forced``, which numbers them per sample, are merged first, in index order, at height 0. Pairs in ``forbidden``
     and members of a group in ``apart`` never share a cluster; none of these lie within a forced group. ``gamma`` is the
     largest distance of centroids that may be merged (Euclidean vectors only); with ``epsilon`` a singleton is merged
-    only into a cluster that holds a sample within this distance. ``moved`` are pairs and their distances instead, for
+    only into a cluster that holds a sample within this distance, with ``near`` one of the samples that this matrix has
+    an entry for. ``moved`` are pairs and their distances instead, for
     linkages that work on a matrix. ``progress(merges_done, merges_at_most)`` is called from time to time.
 
     **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
@@ -89,8 +93,8 @@ def merge_all(
         apart = apart._replace(start=apart.start.copy(), member=apart.member.copy())
     run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, progress)
     with Workers() as workers:
-        if gamma is not None or epsilon is not None:
-            return _dynamic(source, run, gamma, epsilon, workers)
+        if gamma is not None or epsilon is not None or near is not None:
+            return _dynamic(source, run, gamma, epsilon, workers, near)
         if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
             return _from_points(source, run, workers)
         if code == SINGLE and forbidden is None and apart is None and moved is None and run.metric == "euclidean":
@@ -193,7 +197,12 @@ def _in_order(pairs: IntArray, height: FloatArray, n: int) -> Merges:
 
 
 def _dynamic(
-    source: npt.NDArray[Any], run: _Run, gamma: float | None, epsilon: float | None, workers: Workers
+    source: npt.NDArray[Any],
+    run: _Run,
+    gamma: float | None,
+    epsilon: float | None,
+    workers: Workers,
+    pairs_near: csr_array | None = None,
 ) -> Merges:
     """Anything on a dense matrix, step by step."""
     squared = run.code in EUCLIDEAN_ONLY
@@ -206,6 +215,9 @@ def _dynamic(
     else:
         D, factor = _dense(source, run, workers, squared=squared)
     n = len(D)
+    if pairs_near is not None:
+        near = np.zeros((n, n), dtype=np.bool_)
+        near[np.repeat(np.arange(n), np.diff(pairs_near.indptr)), pairs_near.indices] = True
     widest = 0.0
     if gamma is not None:
         require_memory(n * n * 8, f"a dense {n} x {n} matrix of centroid distances", "cluster a sample of the rows.")
@@ -224,7 +236,7 @@ def _dynamic(
     if squared:
         height = np.sqrt(np.maximum(height, 0.0))
     pairs = np.sort(table.merges[:done], axis=1)
-    if run.code in REDUCIBLE and gamma is None and epsilon is None:
+    if run.code in REDUCIBLE and gamma is None and near is None:
         return _in_order(pairs, height * factor, n)
     return Merges(pairs, height * factor)
 

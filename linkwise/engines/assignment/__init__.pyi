@@ -3,6 +3,11 @@
 from linkwise.engines.assignment._assign import (
     assign as assign,
 )
+from linkwise.engines.assignment._neighborhoods import (
+    FixedPrice as FixedPrice,
+    NearPlaces as NearPlaces,
+    Neighborhoods as Neighborhoods,
+)
 from linkwise.engines.assignment._policies import (
     ExactPlaces as ExactPlaces,
     FixedPlaces as FixedPlaces,

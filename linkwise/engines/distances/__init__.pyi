@@ -31,6 +31,9 @@ from linkwise.engines.distances._kernels_rows import (
 from linkwise.engines.distances._kernels_shortest_paths import (
     mirror as mirror,
 )
+from linkwise.engines.distances._nearest_metric import (
+    nearest_metric as nearest_metric,
+)
 from linkwise.engines.distances._rows import (
     is_small as is_small,
     is_wide as is_wide,

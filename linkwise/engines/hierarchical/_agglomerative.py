@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +21,15 @@ from linkwise.problem import Problem, neighbors_within
 from linkwise.problem.statements import Hard
 from linkwise.result import Dendrogram
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 
 def constrained_linkage(
     problem: Problem, X: Any, metric: Any, *, method: str = "average", dtype: npt.DTypeLike = np.float64
 ) -> tuple[Dendrogram, int]:
     """Build the forest of dense samples ``X``; return it with the number of clusters merging started from."""
-    rules: dict[type[Rule], Rule] = {}
-    for rule in problem.constraints.rules:  # of several, the strictest holds all
-        rules[type(rule)] = _stricter(rules.get(type(rule)), rule)
+    rules = strictest(problem.constraints.rules)
     epsilon, gamma = rules.get(NeighborWithin), rules.get(MaxCentroidDistance)
     if gamma is not None and metric_name(metric) != "euclidean":
         msg = (
@@ -38,7 +40,7 @@ def constrained_linkage(
     hard = problem.hard
     group = problem.group if len(hard.must) else None
     if isinstance(epsilon, NeighborWithin) and group is not None:
-        group = _with_neighbors(group, X, epsilon.epsilon, metric, hard)
+        group = with_neighbors(group, neighbors_within(X, epsilon.epsilon, metric=metric), epsilon.epsilon, hard)
     merges = merge_all(
         X,
         method=method,
@@ -55,6 +57,14 @@ def constrained_linkage(
     return tree, problem.n_samples if group is None else int(group.max(initial=-1)) + 1
 
 
+def strictest(rules: Iterable[Rule]) -> dict[type[Rule], Rule]:
+    """Return one rule of each type: of several, the strictest holds all."""
+    found: dict[type[Rule], Rule] = {}
+    for rule in rules:
+        found[type(rule)] = _stricter(found.get(type(rule)), rule)
+    return found
+
+
 def _stricter(one: Rule | None, other: Rule) -> Rule:
     if isinstance(one, MinSeparation) and isinstance(other, MinSeparation):
         return max(one, other, key=lambda rule: rule.delta)
@@ -65,9 +75,8 @@ def _stricter(one: Rule | None, other: Rule) -> Rule:
     return other
 
 
-def _with_neighbors(group: IntArray, X: Any, epsilon: float, metric: Any, hard: Hard) -> IntArray:
+def with_neighbors(group: IntArray, near: csr_array, epsilon: float, hard: Hard) -> IntArray:
     """Enlarge must-link groups until each member of a group has an ε-neighbor in it."""
-    near = neighbors_within(X, epsilon, metric=metric)
     group = group.copy()
     while True:
         sizes = np.bincount(group, minlength=group.max() + 1)
@@ -130,9 +139,10 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     merging stops only when no two clusters can be merged. A dead end may lie above the smallest feasible number of
     clusters, which is NP-hard to find. Above ``n_clusters`` it is left by joining close trees with few cannot-links
     between them and assigning samples at once under the statements: few of them, or all where neighbors agree better
-    with the statements then. Each cluster is merged again. A dead end is final only where the search for an assignment
-    gives up, or under the rules γ and ε. Must-links, cannot-links and ε together are an NP-complete question:
-    `DeadEndError` is raised where the greedy start cannot meet them.
+    with the statements then; samples without an ε-neighbor are then moved until ε holds. Each cluster is merged again,
+    by the linkage alone. A dead end is final only where the search for an assignment gives up, or under γ. Must-links,
+    cannot-links and ε together are an NP-complete question: `DeadEndError` is raised where the greedy start cannot meet
+    them.
     **Departure from** [1]_ cannot-links are tested against the closure of the must-links; ties go to the
     lowest-numbered samples; samples that must-links put into a cluster without an ε-neighbor are first joined to the
     cluster of their nearest one; in the paper a dead end is final.

@@ -24,12 +24,13 @@ from linkwise._memory import require_memory
 from linkwise._messages import many
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import MinSeparation
+from linkwise.constraints import MaxCentroidDistance, NeighborWithin
 from linkwise.engines import REPORTED, Kept
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
-from linkwise.engines.assignment import assign
+from linkwise.engines.assignment import FixedPrice, Neighborhoods, assign
 from linkwise.engines.distances import squared
 from linkwise.engines.hierarchical._new_samples import CHUNK
+from linkwise.exceptions import GaveUpError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
@@ -70,11 +71,13 @@ class LeavesDeadEnds:
         k = self.n_clusters
         if self.dead_end == "raise" or k is None or k >= tree.n_roots:
             return tree
-        if any(not isinstance(rule, MinSeparation) for rule in problem.constraints.rules):
-            return tree  # whether a merge keeps these depends on all merges before
+        if any(isinstance(rule, MaxCentroidDistance) for rule in problem.constraints.rules):
+            return tree  # whether a merge keeps it depends on all merges before
         X, metric = _measured(*source(), self.linkage, k)
         home = join_trees(X, metric, tree.cut(n_clusters=tree.n_roots), k, problem)
         labels = regroup(X, metric, self.linkage, home, k, problem)
+        if any(isinstance(rule, NeighborWithin) for rule in problem.constraints.rules):
+            labels = _with_company(X, metric, self.linkage, labels, k, problem)
         if labels is None:
             return tree
         self.dead_end_, self.n_regrouped_ = tree.n_roots, int((labels != home).sum())
@@ -93,7 +96,7 @@ def _measured(X: Any, metric: Any, method: str, k: int) -> tuple[Any, Any]:
 
 def detours(model: Any) -> tuple[str, ...]:
     """Word that a fitted model left a dead end, if it did, as a reason for its result."""
-    if getattr(model, "dead_end_", None) is None:
+    if getattr(model, "dead_end_", None) is None or model.n_regrouped_ is None:
         return ()
     return (detour_words(model.dead_end_, model.n_regrouped_, len(model.labels_), model.n_clusters),)
 
@@ -180,6 +183,25 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
             break
         divided = found
     return kept if _prefers(X, metric, problem, kept, divided) else divided
+
+
+def _with_company(
+    X: Any, metric: Any, method: str, labels: IntArray | None, k: int, problem: Problem
+) -> IntArray | None:
+    """Move samples so that the rule about neighbors holds as well; None if no clustering was found in which it does."""
+    rules = Neighborhoods.of(problem, problem.contract())
+    if rules is None:
+        return labels
+    try:
+        before = problem.reduce(problem.witness()) if labels is None else None
+        at = problem.witness() if labels is None else labels
+        far = np.zeros((len(at), k))
+        _update(far, X, metric, method, at)
+        cost = np.zeros((problem.n_groups, k))
+        np.add.at(cost, problem.group, far)
+        return problem.expand(rules.settle(FixedPrice(cost), problem.reduce(at), before, k))
+    except GaveUpError:
+        return None
 
 
 def _update(far: FloatArray, X: Any, metric: Any, method: str, labels: IntArray) -> None:

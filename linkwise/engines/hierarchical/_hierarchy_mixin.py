@@ -275,7 +275,7 @@ def recut(model: Any, n_clusters: int) -> Any:
     labels = twin._cut(tree, known)
     tree = mark(tree, labels)
     certificate = verify(tree, known)
-    if not (certificate.ok or (model.best_effort and not certificate.faults)):
+    if not (certificate.ok or (model._may_break and not certificate.faults)):
         check(known, n_clusters=n_clusters).raise_if_infeasible()
         msg = f"{type(model).__name__}: {n_clusters} clusters of the tree break statements.\n{certificate}"
         raise ViolationError(msg, certificate)

@@ -1,4 +1,5 @@
 from linkwise.engines.distances import (
+    nearest_metric as nearest_metric,
     propagate as propagate,
 )
 from linkwise.engines.metric._distboost import (

@@ -10,9 +10,17 @@ import numpy as np
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import IntArray
-from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
+from linkwise.constraints import LINKS, Kind, NeighborWithin, Rule, SizeBetween
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
-from linkwise.engines.assignment import ExactPlaces, GreedyPlaces, Place, SizedPlaces, size_bounds
+from linkwise.engines.assignment import (
+    ExactPlaces,
+    GreedyPlaces,
+    NearPlaces,
+    Neighborhoods,
+    Place,
+    SizedPlaces,
+    size_bounds,
+)
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._init import INITS, Start, read_init
 from linkwise.engines.partitional._loop import TRIES, USUAL, KMeansRun, Loop, expand, run_from_starts
@@ -34,11 +42,18 @@ def cop_kmeans(
     """Run `COPKMeans` on a problem whose statements are all hard."""
     k, cloud, rng = problem.k, problem.contract(), make_generator(random_state)
     bounds = size_bounds(problem.constraints)
-    if bounds is not None and assignment == "greedy":
-        msg = f'{problem.who} does not support SizeBetween with assignment="greedy".\nHint: use assignment="exact".'
-        raise UnsupportedConstraintError(msg, ("SizeBetween",))
+    near = Neighborhoods.of(problem, cloud)
+    if assignment == "greedy" and (bounds is not None or near is not None):
+        word = "NeighborWithin" if bounds is None else "SizeBetween"
+        msg = f'{problem.who} does not support {word} with assignment="greedy".\nHint: use assignment="exact".'
+        raise UnsupportedConstraintError(msg, (word,))
 
     def place() -> Place:
+        if near is not None:
+            return NearPlaces(wish(), near)
+        return wish()
+
+    def wish() -> Place:
         if bounds is not None:
             return SizedPlaces(cloud, bounds, problem.witness)
         if assignment == "greedy":
@@ -94,14 +109,16 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     -----
     **Cost** O(n d k) per iteration, as k-means, plus the assignment of the samples in cannot-links: O(k) to O(k^2)
     each where these form pairs, cliques or trees, a bounded search elsewhere. Sizes: O(n k log n + n k^2) per
-    iteration.
+    iteration. ε: the pairs within it are stored; a repair is a loop in Python over the samples that need one.
     **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; all ``n_clusters`` clusters
     have samples: an empty one takes the sample farthest from its center; the inertia never rises from one half-step to
     the next ("exact"). Given the centers, "exact" assigns at minimum cost wherever cannot-links form cliques, trees or
     small components, as ``best_assignment_`` reports; in larger ones no swap of two clusters along a chain is better.
-    With sizes the same holds without other statements. If there is no solution, an error explains why; `GaveUpError`
-    means that the search found neither a clustering nor a proof that there is none: often with "greedy", with "exact"
-    only when coloring the cannot-links with ``n_clusters`` colors is too hard.
+    With sizes the same holds without other statements. With ε (`NeighborWithin`) labels are repaired after each
+    assignment until every sample has a neighbor in its cluster; then no sample can move at lower cost alone. If there
+    is no solution, an error explains why; `GaveUpError` means that the search found neither a clustering nor a proof
+    that there is none: often with "greedy", with "exact" only when coloring the cannot-links with ``n_clusters`` colors
+    is too hard, or under ε.
     **Departure from** [1]_ "exact" moves must-linked samples as one, weighted by their number; [2]_ does so without
     weights. A failed assignment does not count as a proof of infeasibility. An empty cluster takes the sample farthest
     from its center. ``assignment="greedy", order="given", max_tries=1, n_init=1, tol=0.0`` is the algorithm of [1]_:
@@ -126,7 +143,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween, NeighborWithin})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "init": [StrOptions({*INITS, "feasible"}), "array-like"],
         "assignment": [StrOptions({"exact", "greedy"})],

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import ClassVar
 
 from linkwise._random import make_generator
-from linkwise.constraints import LINKS, Constraints, Kind, Rule, SizeBetween
+from linkwise.constraints import LINKS, Constraints, Kind, NeighborWithin, Rule, SizeBetween
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.assignment import FixedPlaces, FixedSizedPlaces, FreePlaces, Place, SizedPlaces, size_bounds
+from linkwise.engines.assignment import (
+    FixedPlaces,
+    FixedSizedPlaces,
+    FreePlaces,
+    NearPlaces,
+    Neighborhoods,
+    Place,
+    SizedPlaces,
+    size_bounds,
+)
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._loop import KMeansRun, Loop, expand, run_from_starts
@@ -47,7 +56,7 @@ class SeededKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween, NeighborWithin})
     best_effort: ClassVar[bool] = True
     _keeps_instead: ClassVar[str] = "ConstrainedKMeans starts from the same seeds and keeps them."
 
@@ -60,8 +69,11 @@ class SeededKMeans(CentroidMixin, ConstrainedClusterer):
         free = Problem(problem.X, Constraints.build(problem.n_samples, rules=rules), n_clusters=problem.n_clusters)
         cloud, bounds = free.contract(), size_bounds(free.constraints)
 
+        near = Neighborhoods.of(free, cloud)
+
         def place() -> Place:
-            return FreePlaces(cloud) if bounds is None else SizedPlaces(cloud, bounds, free.witness)
+            wish = FreePlaces(cloud) if bounds is None else SizedPlaces(cloud, bounds, free.witness)
+            return wish if near is None else NearPlaces(wish, near)
 
         return expand(run_from_starts(cloud, start, place, Loop.of(self), problem.X), free)
 
@@ -99,16 +111,19 @@ class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween, NeighborWithin})
 
     def _solve(self, problem: Problem) -> KMeansRun:
         cloud = problem.contract()
         start = Start("neighborhoods", cloud, self.n_clusters, make_generator(self.random_state))
         bounds = size_bounds(problem.constraints)
 
+        near = Neighborhoods.of(problem, cloud)
+
         def place() -> Place:
-            if bounds is None:
-                return FixedPlaces(cloud, problem.witness)
-            return FixedSizedPlaces(cloud, bounds, problem.witness)
+            fixed: Place = FixedPlaces(cloud, problem.witness)
+            if bounds is not None:
+                fixed = FixedSizedPlaces(cloud, bounds, problem.witness)
+            return fixed if near is None else NearPlaces(fixed, near)
 
         return expand(run_from_starts(cloud, start, place, Loop.of(self), problem.X), problem)

@@ -12,9 +12,9 @@ from linkwise._compat import StrOptions
 from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
+from linkwise.constraints import LINKS, Kind, NeighborWithin, Rule, SizeBetween
 from linkwise.engines import REPORTED, Kept, is_table
-from linkwise.engines.assignment import size_bounds
+from linkwise.engines.assignment import Neighborhoods, size_bounds
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
@@ -178,8 +178,9 @@ class SoftMixin(CentroidMixin):
         order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
         "bp" takes labels from loopy belief propagation, at most 200 rounds of messages, "lp" those with the largest
         fractions in a linear program, whose size is that of the soft statements times ``n_clusters`` squared; both keep
-        the labels before where these are better. Under bounds on sizes all four are one search: blocks of samples that
-        no soft statement joins, each assigned while the others stay.
+        the labels before where these are better. Under bounds on sizes, or ε, all four are one search: blocks of
+        samples that no soft statement joins, each assigned while the others stay; then labels are repaired until ε
+        holds.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
         Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race"
@@ -200,7 +201,7 @@ class SoftMixin(CentroidMixin):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween, NeighborWithin})
     weighs: ClassVar[bool] = True
     _dense_only: ClassVar[str] = (
         "a metric is learned from dense rows only: reduce the features first, as with "
@@ -246,6 +247,9 @@ class SoftMixin(CentroidMixin):
         method = self._method(measure, pairs).of_unit(unit)
         cloud = problem.contract(measure.rows)
         field, bounds = bind_samples(cloud, method.held), size_bounds(problem.constraints)
+        near = Neighborhoods.of(problem, cloud)
+        if near is not None and bounds is None:
+            bounds = (1, problem.n_samples)
         drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
         start = Start(given, drawn_from, k, rng)
         # neighborhoods are one good start; the others are drawn by k-means++
@@ -263,7 +267,7 @@ class SoftMixin(CentroidMixin):
             max_iter=loop.max_iter,
             tolerance=tolerance,
             watch=loop.watch,
-            sized=None if bounds is None else SizedLabels(cloud, bounds, method.held, problem.witness),
+            sized=None if bounds is None else SizedLabels(cloud, bounds, method.held, problem.witness, near),
         )
         with Workers() as workers:
             measure.workers = workers

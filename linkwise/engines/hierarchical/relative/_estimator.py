@@ -20,13 +20,14 @@ import scipy.sparse
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import LINKS, Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind, NeighborWithin, Rule, SizeBetween
 from linkwise.engines import CACHE, REPORTED, ConstrainedClusterer, Kept, current_progress, kept_count
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.distances import as_dense
 from linkwise.engines.hierarchical import HierarchyMixin, dead_end_message, mark
 from linkwise.engines.hierarchical.relative._kernels import clusters_after
 from linkwise.engines.hierarchical.relative._kernels_search import BELOW, FREE, INSIDE, N_NOTED, NEVER, WANTED, WHEN
+from linkwise.engines.hierarchical.relative._ruled_cut import ruled_cut
 from linkwise.engines.hierarchical.relative._run import Run, make_past, make_state
 from linkwise.engines.hierarchical.relative._warm_start import Memory, Statements, carry, over_clusters
 from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
@@ -199,9 +200,12 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     **Guarantee** the tree displays every hard triplet and no dead end is ever met: there are n - 1 merges, each the
     closest compatible pair at its turn, which are those of the paper's algorithm, up to ties. Labels satisfy Definition
     4.2 of [1]_: if c shares a cluster with a or b, all three share it. With triplets alone there are exactly
-    ``n_clusters`` clusters, whatever ``min_cluster_size``. Hard links and groups hold in the labels; with cannot-links,
-    greedy merging may end above a wanted ``n_clusters``: this raises `InfeasibleConstraintsError` where no clustering
-    has that few clusters, as far as `check` finds out, else `DeadEndError` (fewer may be NP-hard to find).
+    ``n_clusters`` clusters, whatever ``min_cluster_size``. Under ε (`NeighborWithin`) and bounds on sizes
+    (`SizeBetween`) the tree is the same, and of all its cuts in which these hold that of the lowest clusters is taken;
+    if there is none, an error says which numbers of clusters can be had. Hard links and groups hold in the labels;
+    with cannot-links, greedy merging may end above a wanted ``n_clusters``: this raises `InfeasibleConstraintsError`
+    where no clustering has that few clusters, as far as `check` finds out, else `DeadEndError` (fewer may be NP-hard
+    to find).
     **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and
     rolls back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge
     distances, raised to those of the merges below where they would go down (``dendrogram_.raw_height`` has them as they
@@ -239,6 +243,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS | {Kind.TRIPLET}
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({NeighborWithin, SizeBetween})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cut": [StrOptions({"constraints", "merges"})],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
@@ -295,6 +300,15 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
             )
             words = tuple(kind.word for kind in Kind if kind is not Kind.TRIPLET and (constraints.kind == kind).any())
             raise UnsupportedConstraintError(msg, words)
+        ruled = tuple(type(rule).__name__ for rule in constraints.rules if type(rule) in self.understands_rules)
+        sized = isinstance(self.min_cluster_size, Integral) and self.min_cluster_size > 1
+        if ruled and (sized or self.distance_threshold is not None):
+            what = f"min_cluster_size={self.min_cluster_size}" if sized else "a distance_threshold"
+            msg = (
+                f"ReCon with {what} does not keep {' and '.join(ruled)}, which decide where the tree is cut.\n"
+                "Hint: leave it out; `SizeBetween(low)` gives every cluster at least that many samples."
+            )
+            raise UnsupportedConstraintError(msg, ruled)
         return super()._refuse(constraints)
 
     def _cut(self, tree: Dendrogram, constraints: Constraints) -> IntArray:
@@ -303,6 +317,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree.cut_constrained(constraints, self.n_clusters)
 
     def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        if any(type(rule) in self.understands_rules for rule in problem.constraints.rules):
+            self._keep_ruled(outcome, problem)
+            return
         cut = self._cut_outliers(outcome, problem)
         self.min_cluster_size_ = 1 if cut is None else cut.min_size_used
         if cut is not None:
@@ -316,6 +333,13 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         self._keep_tree(tree, labels, certificate, problem.X)
         if cut is not None:
             self.certificate_ = replace(certificate, remarks=self._remarks(cut))
+
+    def _keep_ruled(self, outcome: Dendrogram, problem: Problem) -> None:
+        """Cut where the rules about clusters hold."""
+        labels = ruled_cut(outcome, problem, self.n_clusters)
+        tree = mark(outcome, labels)
+        self.min_cluster_size_ = 1
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
 
     def _cut_outliers(self, outcome: Dendrogram, problem: Problem) -> OutlierCut | None:
         """Return the cut that takes small branches for outliers; None where none is asked for or needed."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.assignment import SizedPlaces
+from linkwise.engines.assignment import Neighborhoods, SizedPlaces
 from linkwise.engines.partitional.inference._energy import PairCharges, sum_rows
 from linkwise.problem.statements import Contracted, SoftPairs
 
@@ -18,13 +18,19 @@ class SizedLabels:
     """Assign rows within sizes, block by block of rows among which no soft pair runs.
 
     While all other rows stay, the penalties of a block are costs of its rows, so that `SizedPlaces` assigns it: at
-    minimum cost if sizes are the only hard statements. A block never raises the cost.
+    minimum cost if sizes are the only hard statements. A block never raises the cost. With ``near`` the labels are
+    repaired last until every sample has a neighbor in its cluster.
     """
 
     def __init__(
-        self, cloud: Contracted, bounds: tuple[int, int], pairs: SoftPairs, witness: Callable[[], IntArray]
+        self,
+        cloud: Contracted,
+        bounds: tuple[int, int],
+        pairs: SoftPairs,
+        witness: Callable[[], IntArray],
+        near: Neighborhoods | None = None,
     ) -> None:
-        self.cloud, self.pairs = cloud, pairs
+        self.cloud, self.pairs, self.near = cloud, pairs, near
         self._places = SizedPlaces(cloud, bounds, witness)
         u, v = cloud.group[pairs.first], cloud.group[pairs.second]
         self._inner, self._links = np.flatnonzero(u == v), np.flatnonzero(u != v)
@@ -51,6 +57,10 @@ class SizedLabels:
             starts.append(stay)
         found = [self._descend(own, links, labels) for labels in starts]
         labels, cost = min(found, key=lambda one: one[1])
+        if self.near is not None:
+            price = _LinkedPrice(self, own, links)
+            labels = self.near.settle(price, labels, stay, own.shape[1])
+            cost = price.total(labels)
         if stay is not None and (kept := self._cost(own, links, stay)) <= cost:
             labels, cost = stay, kept
         return labels[cloud.group], cost
@@ -71,6 +81,15 @@ class SizedLabels:
                 break
         return labels, cost
 
+    @staticmethod
+    def charges(links: PairCharges, at: IntArray, there: IntArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return what some pairs charge for each cluster of one end, given the clusters of the other ends."""
+        charge = left[at] + right[at, there][:, None]
+        if len(links.between):
+            charge = charge + links.weight[at, None] * links.between[:, there].T
+        charge[np.arange(len(at)), there] = links.same[at, there]
+        return charge
+
     def _block_costs(self, own: FloatArray, links: PairCharges, labels: IntArray, block: int) -> FloatArray:
         """Return the costs of the rows of a block given the labels of the others, which must not change."""
         k = own.shape[1]
@@ -80,17 +99,41 @@ class SizedLabels:
             (self._v, self._u, links.second, links.first),
         ):
             at = np.flatnonzero(self._block[mine] == block)
-            there, row = labels[theirs[at]], np.arange(len(at))
-            charge = left[at] + right[at, there][:, None]
-            if len(links.between):
-                charge = charge + links.weight[at, None] * links.between[:, there].T
-            charge[row, there] = links.same[at, there]
-            costs += sum_rows(charge, mine[at], len(own))
+            costs += sum_rows(self.charges(links, at, labels[theirs[at]], left, right), mine[at], len(own))
         costs -= costs.min(axis=1, keepdims=True)
         others = self._block != block
         forbidden = 1.0 + float(costs[~others].max(axis=1, initial=0.0).sum())
         costs[others] = np.where(np.arange(k) == labels[others][:, None], 0.0, forbidden)
         return costs
+
+
+class _LinkedPrice:
+    """The cost of a row in each cluster, with the penalties of its soft pairs."""
+
+    def __init__(self, sized: SizedLabels, own: FloatArray, links: PairCharges) -> None:
+        self._sized, self._own, self._links = sized, own, links
+        self._at: dict[int, tuple[list[int], list[int]]] = {}
+        for link, (u, v) in enumerate(zip(sized._u.tolist(), sized._v.tolist(), strict=True)):
+            self._at.setdefault(u, ([], []))[0].append(link)
+            self._at.setdefault(v, ([], []))[1].append(link)
+
+    def of(self, row: int, labels: IntArray) -> FloatArray:
+        """Return the cost of a row in each cluster while all other rows stay."""
+        out: FloatArray = self._own[row]
+        if row not in self._at:
+            return out
+        links, sized = self._links, self._sized
+        for held, theirs, left, right in (
+            (self._at[row][0], sized._v, links.first, links.second),
+            (self._at[row][1], sized._u, links.second, links.first),
+        ):
+            at = np.array(held, dtype=np.intp)
+            out = out + sized.charges(links, at, labels[theirs[at]], left, right).sum(axis=0)
+        return out
+
+    def total(self, labels: IntArray) -> float:
+        """Return the cost of all labels."""
+        return self._sized._cost(self._own, self._links, labels)
 
 
 def _color(n: int, u: IntArray, v: IntArray) -> IntArray:

@@ -11,10 +11,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 
-from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, verify
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, check, verify
 from linkwise.constraints import MaxCentroidDistance
 from linkwise.engines import agglomerate, propagate
-from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import (
+    DeadEndError,
+    InfeasibleConstraintsError,
+    LinkwiseError,
+    LinkwiseWarning,
+    UnsupportedConstraintError,
+)
 from tests.oracles.agglomeration import faults
 from tests.oracles.complete_link import complete_link, components, constrain_proximities, propagate_must_links, sentinel
 from tests.oracles.generators import points
@@ -243,3 +249,51 @@ def test_what_cannot_be_is_said():
         propagated_linkage(X, Constraints.build(3, triplets=[(0, 1, 2)]))
     with pytest.raises(LinkwiseError, match='ConstrainedCompleteLink: method="ward"'):
         propagated_linkage(X, Constraints.build(3), method="ward", metric="cosine")
+
+
+# -- merging on across cannot-links ---------------------------------------------------------------------------------
+
+
+def test_merging_on_is_complete_link_of_the_constrained_matrix_to_the_root():
+    crossed = broke = 0
+    for seed in range(examples(60, 500)):
+        X, must, cannot, known = instance(seed)
+        n = len(X)
+        D = constrain_proximities(cdist(X, X), must, cannot, full=False)
+        forced = components(n, must)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkwiseWarning)
+            model = ConstrainedCompleteLink(None, dead_end="merge_on").fit(X, constraints=known)
+        pairs, heights = merges_of(model.dendrogram_)
+        assert faults(pairs, heights, method="complete", D=D, forced=forced, tolerance=1e-7) == []
+        # up to the level that is reported nothing is broken, and the next merge breaks a cannot-link
+        level = model.dead_end_ or 1
+        assert model.certificate_.ok
+        assert model.n_clusters_ == level
+        if level > 1:
+            crossed += 1
+            labels = model.dendrogram_.cut(n_clusters=level - 1)
+            assert not verify(labels, known).ok
+            for k in range(1, level):
+                if check(known, n_clusters=k).status != "feasible":
+                    continue
+                with pytest.warns(LinkwiseWarning, match=r"merge_on\" promises nothing and broke (.|\n)*regroup"):
+                    below = ConstrainedCompleteLink(k, dead_end="merge_on").fit(X, constraints=known)
+                assert below.certificate_.violated
+                assert below.n_clusters_ == k
+                broke += 1
+                break
+    assert crossed > 20
+    assert broke > 0
+
+
+def test_merging_on_raises_where_no_clustering_exists_and_tells_what_it_broke():
+    triangle = Constraints.build(4, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    X = [[0.0], [1.0], [2.0], [9.0]]
+    with pytest.raises(InfeasibleConstraintsError):
+        ConstrainedCompleteLink(2, dead_end="merge_on").fit(X, constraints=triangle)
+    # {2, 3} is merged first, after which 0, 1 and {2, 3} are pairwise apart although two clusters are possible
+    path = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
+    with pytest.warns(LinkwiseWarning, match="broke 1 of 3 statements"):
+        model = ConstrainedCompleteLink(2, dead_end="merge_on").fit([[0.0], [9.0], [4.0], [5.0]], constraints=path)
+    assert (model.dead_end_, model.n_clusters_, len(model.certificate_.violated)) == (3, 2, 1)

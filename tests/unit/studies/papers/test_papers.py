@@ -18,6 +18,7 @@ from studies.papers import (
     Settings,
     _bade as bade,
     _basu as basu,
+    _basu_curves as curves,
     _computations as kept,
     _klein as klein,
     _liu as liu,
@@ -69,6 +70,15 @@ def test_what_is_kept_depends_on_every_file_of_the_package():
 
 
 # -- Klein, Kamvar, Manning --------------------------------------------------------------------------------------------
+
+
+def test_the_nearest_metric_is_clustered_and_components_have_shares():
+    found = klein.score("xor", klein.NEAREST, 6, 3, 20)
+    assert 0 <= found["constrained_rand"] <= 1
+    assert found == klein.score("xor", klein.NEAREST, 6, 3, 20)
+    shares = klein.axes("iris")
+    assert shares["variance first"] == pytest.approx(0.9246, abs=1e-4)
+    assert all(0 <= share <= 1 for share in shares.values())
 
 
 @pytest.mark.parametrize("line", klein.LINES)
@@ -270,6 +280,33 @@ def test_runs_that_are_stuck_are_counted_as_published_and_not_with_an_exact_assi
     assert shares["as published", 10] < shares["as published", 150]
     assert shares["greedy, ten tries", 150] <= shares["as published", 150] + 0.25
     assert shares["exact", 10] == shares["exact", 150] == 0
+
+
+def test_every_line_of_the_curves_is_scored_on_samples_that_no_pair_is_drawn_from(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.random((60, 4)) + 3.0 * np.eye(4)[y]
+    monkeypatch.setattr(curves, "samples", lambda *_: (X, y))
+    seen = []
+    monkeypatch.setattr(curves, "nmi", lambda truth, labels: seen.append(len(truth)) or 0.5)
+    studies = [("ablation", data, line) for data, lines in curves.PARTS.items() for line in lines]
+    studies += [("inference", curves.DIGITS, line) for line in curves.INFERENCES]
+    studies += [("kernels", curves.DIGITS, line) for line in curves.KERNELS]
+    for study, data, line in studies:
+        assert curves.score(study, data, line, 12, 0)["nmi"] == 0.5
+    assert set(seen) == {30}
+    asked = [curves.score("asked", curves.NEWS, way, 12, 0) for way in curves.WAYS]
+    assert seen[-1] == 60
+    for found in asked:
+        assert [sum(found[f"{c} {cluster}"] for cluster in range(3)) for c in range(3)] == [20, 20, 20]
+    assert all(asked[1][f"{c} {c}"] == 20 for c in range(3))
+
+
+def test_pairs_raise_purity_and_the_index_over_the_levels_of_the_tree_of_iris():
+    found = curves.dendrogram("iris", 0)
+    assert found == curves.dendrogram("iris", 0)
+    assert found["purity, constrained"] > found["purity, unconstrained"]
+    assert curves.score("Wagstaff", "iris", "COP-KMeans", 100, 0)["rand"] > 0.9
 
 
 # -- Bade, Nürnberger --------------------------------------------------------------------------------------------------
