@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from linkwise.constraints import LINKS, Kind
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import merge_all
-from linkwise.engines.distances import adjust, as_dense, obeys_triangle
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all, merge_groups
+from linkwise.engines.distances import adjust, adjust_groups, as_dense, obeys_triangle
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
 from linkwise.problem import Problem
@@ -27,26 +27,30 @@ def propagated_linkage(
     dtype: npt.DTypeLike = np.float64,
 ) -> Dendrogram:
     """Build the forest of dense samples ``X`` by propagated distances."""
-    hard = problem.hard
+    hard, n = problem.hard, problem.n_samples
+    forbidden = np.ascontiguousarray(hard.cannot) if len(hard.cannot) else None
+    apart = hard.apart if len(hard.apart.statement) else None
     forced = None
-    if problem.n_groups < problem.n_samples:
-        from scipy.spatial.distance import squareform
-
+    if problem.n_groups < n and linkage_code(method) in EUCLIDEAN_ONLY:
         forced = problem.group
-        near = adjust(X, forced, metric, dtype, triangle=triangle)
-        X, metric = squareform(near, checks=False), "precomputed"  # half the memory while merging, surely symmetric
-        del near
-    merges = merge_all(
-        X,
-        method=method,
-        metric=metric,
-        forced=forced,
-        forbidden=np.ascontiguousarray(hard.cannot) if len(hard.cannot) else None,
-        apart=hard.apart if len(hard.apart.statement) else None,
-        dtype=dtype,
-        progress=current_progress(),
-    )
-    return Dendrogram.from_merges(problem.n_samples, merges.pairs, merges.height, ids=problem.constraints.ids)
+        X, metric = adjust(X, forced, metric, dtype, triangle=triangle), "precomputed"
+    if problem.n_groups == n or forced is not None:
+        merges = merge_all(
+            X,
+            method=method,
+            metric=metric,
+            forced=forced,
+            forbidden=forbidden,
+            apart=apart,
+            dtype=dtype,
+            progress=current_progress(),
+        )
+    else:
+        near = adjust_groups(X, problem.group, metric, dtype, triangle=triangle)
+        merges = merge_groups(
+            near, problem.group, method=method, forbidden=forbidden, apart=apart, progress=current_progress()
+        )
+    return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=problem.constraints.ids)
 
 
 class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedClusterer):
@@ -85,7 +89,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     meant to correct single outliers, `ConstrainedAgglomerative` is the better choice. Under complete link a cannot-link
     spreads by merging: a sample that joins one side can no longer join the other.
 
-    **Cost** O(n^2 p) time at worst for p must-linked components, one and a half n x n matrices; without must-links as
+    **Cost** O(n^2 p) time at worst for p must-linked components, one n x n matrix; without must-links as
     `ConstrainedAgglomerative`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
     cannot-link, and merging stops only when no two clusters can be merged. Every hard statement holds in ``labels_``
     and in every coarser legal cut, re-checked after each fit. **Departure from** [1]_ must-linked samples are merged
