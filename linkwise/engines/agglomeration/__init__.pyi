@@ -4,6 +4,7 @@ from linkwise.engines.agglomeration._choose_loop import (
     Merges as Merges,
     agglomerate as agglomerate,
     merge_all as merge_all,
+    merge_groups as merge_groups,
     require_fitting as require_fitting,
 )
 from linkwise.engines.agglomeration._gamma_linkage import (

@@ -104,6 +104,37 @@ def merge_all(
         return _dynamic(source, run, None, None, workers)
 
 
+def merge_groups(
+    D: Floats,
+    group: IntArray,
+    *,
+    method: str,
+    forbidden: IntArray | None = None,
+    apart: Groups | None = None,
+    progress: Progress | None = None,
+) -> Merges:
+    """Merge groups of samples, whose distances stand in the corner of ``D`` (overwritten), as `merge_all` would.
+
+    ``group`` numbers the groups by first appearance; ``forbidden`` and ``apart`` are about samples. Linkages are those
+    that need no vectors: "single", "complete", "average" and "weighted".
+    """
+    code, n = linkage_code(method), len(group)
+    start = gather(np.empty((n, 0), D.dtype), code, group, forbidden, apart)
+    m = len(start.key)
+    D[np.arange(m), np.arange(m)] = np.inf
+    _forbid(D, start.forbidden, start.apart)
+    rows = _rounds_dense.make_rows(D, m, start)
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done, n - 1)
+
+    with Workers() as workers:
+        _rounds_dense.run_rounds(rows, code, workers, report)
+    done = int(rows.tally[_kernels_rounds.MERGES])
+    return _in_order(rows.merges[:done], rows.height[:done], n)
+
+
 class _Run(NamedTuple):
     """The settings that every algorithm gets."""
 

@@ -2,6 +2,7 @@
 
 from linkwise.engines.distances._bent_by_links import (
     adjust as adjust,
+    adjust_groups as adjust_groups,
     fresh_distances as fresh_distances,
     obeys_triangle as obeys_triangle,
     propagate as propagate,

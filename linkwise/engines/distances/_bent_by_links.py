@@ -62,6 +62,25 @@ def adjust(
 ) -> Floats:
     """Return the shortest distances when going from a sample to a must-linked one is free, as a fresh square.
 
+    Parameters are those of `adjust_groups`.
+    """
+    D = adjust_groups(source, group, metric, dtype, triangle=triangle, far=far)
+    if group.max(initial=-1) + 1 < len(group):
+        _expand(D, group)
+    return D
+
+
+def adjust_groups(
+    source: Any,
+    group: IntArray,
+    metric: Metric,
+    dtype: npt.DTypeLike,
+    *,
+    triangle: bool,
+    far: IntArray | None = None,
+) -> Floats:
+    """Return the shortest distances between must-linked groups, in the corner of a square with a row for each sample.
+
     ``group`` numbers must-linked groups by first appearance. With ``triangle`` only must-linked samples are tried as
     stops, else all; pairs of groups in ``far`` are set to twice the largest distance. ``source`` holds finite vectors,
     or dissimilarities.
@@ -89,8 +108,6 @@ def adjust(
         largest = float(D[:m, :m].max(initial=0.0))
         first, second = far.T
         D[first, second] = D[second, first] = min(2 * largest, float(np.finfo(kind).max)) if largest else 1.0
-    if m < n:
-        _expand(D, group)
     return D
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from linkwise._kernels import njit
 from linkwise._typing import Floats, IntArray
 
-TALL = 32
-WIDE = 256
+TALL = 128
+WIDE = 16
 
 
 @njit(nogil=True)
@@ -37,16 +37,18 @@ def _floyd_warshall(W: Floats) -> None:
 
 @njit(nogil=True)
 def _enter(r: Floats, W: Floats, entrance: IntArray, count: IntArray, near: Floats, start: int, stop: int) -> None:
-    """Turn direct distances r to the pivots into shortest ones, for some samples; keep the entrances that are needed.
+    """Turn direct distances to the pivots into shortest ones, for some samples; keep the entrances that are needed.
 
-    ``entrance`` holds the pivots of each sample, nearest first, and is overwritten by those that are entrances.
+    ``r`` has a row for each sample. ``entrance`` holds the pivots of each, nearest first, and is overwritten by those
+    that are entrances.
     """
     p = len(W)
     direct = np.empty(p, r.dtype)
     best = np.empty(p, r.dtype)
     for x in range(start, stop):
+        ways = r[x]
         for k in range(p):
-            direct[k] = r[k, x]
+            direct[k] = ways[k]
             best[k] = np.inf
         near[x] = direct[entrance[x, 0]]
         found = 0
@@ -62,58 +64,47 @@ def _enter(r: Floats, W: Floats, entrance: IntArray, count: IntArray, near: Floa
                 best[k] = min(best[k], d + row[k])
         count[x] = found
         for k in range(p):
-            r[k, x] = best[k]
-
-
-@njit(nogil=True)
-def _by_eight(out: Floats, R: Floats, pivot: IntArray, length: Floats, low: int, high: int) -> None:
-    """Let a stretch of a row go by way of eight pivots at once, so that it is loaded and stored only once in eight."""
-    r0, r1, r2, r3 = R[pivot[0], low:high], R[pivot[1], low:high], R[pivot[2], low:high], R[pivot[3], low:high]
-    r4, r5, r6, r7 = R[pivot[4], low:high], R[pivot[5], low:high], R[pivot[6], low:high], R[pivot[7], low:high]
-    d0, d1, d2, d3 = length[0], length[1], length[2], length[3]
-    d4, d5, d6, d7 = length[4], length[5], length[6], length[7]
-    for j in range(high - low):
-        a = min(d0 + r0[j], d1 + r1[j], d2 + r2[j], d3 + r3[j])
-        b = min(d4 + r4[j], d5 + r5[j], d6 + r6[j], d7 + r7[j])
-        out[j] = min(out[j], a, b)
+            ways[k] = best[k]
 
 
 @njit(nogil=True)
 def _relax(D: Floats, R: Floats, entrance: IntArray, count: IntArray, near: Floats, start: int, stop: int) -> None:
-    """Let every pair of some bands of TALL rows go by way of the pivots; only above the diagonal."""
+    """Let every pair of some bands of TALL rows go by way of the pivots; only above the diagonal.
+
+    Most pairs try a few entrances only, and neighboring pairs different numbers of them, so each pair stops for itself.
+    """
     n = len(near)
     top, bottom = start * TALL, min(n, stop * TALL)
-    way = np.empty((TALL, max(1, count[top:bottom].max())), D.dtype)
+    most = max(1, count[top:bottom].max())
+    way = np.empty((TALL, most), D.dtype)
+    door = np.empty((TALL, most), np.int32)
     for top in range(start * TALL, bottom, TALL):
-        for i in range(top, min(n, top + TALL)):
+        below = min(n, top + TALL)
+        for i in range(top, below):
             for t in range(count[i]):
-                way[i - top, t] = R[entrance[i, t], i]
+                way[i - top, t] = R[i, entrance[i, t]]
+                door[i - top, t] = entrance[i, t]
         for left in range(top, n, WIDE):
-            high = min(n, left + WIDE)
-            for i in range(top, min(n, top + TALL)):
-                low = max(left, i + 1)
-                if low >= high:
-                    continue
-                out = D[i, low:high]
-                nearest = near[low:high]
-                t = 0
-                while t < count[i]:
-                    shortest = way[i - top, t]
-                    useful = 0  # counting vectorizes, a maximum does not
-                    for j in range(high - low):
-                        useful += 1 if out[j] - nearest[j] > shortest else 0
-                    if not useful:
-                        break
-                    if t + 8 <= count[i]:
-                        _by_eight(out, R, entrance[i, t : t + 8], way[i - top, t : t + 8], low, high)
-                        t += 8
+            right = min(n, left + WIDE)
+            for i in range(top, below):
+                ways, doors, entrances = way[i - top], door[i - top], count[i]
+                for j in range(max(left, i + 1), right):
+                    best = D[i, j]
+                    reach = best - near[j]
+                    if ways[0] >= reach:
                         continue
-                    while t < count[i]:
-                        via = R[entrance[i, t], low:high]
-                        d = way[i - top, t]
-                        for j in range(high - low):
-                            out[j] = min(out[j], d + via[j])
+                    onward = R[j]
+                    t = 0
+                    while t + 4 <= entrances and ways[t] < reach:
+                        x = min(ways[t] + onward[doors[t]], ways[t + 1] + onward[doors[t + 1]])
+                        y = min(ways[t + 2] + onward[doors[t + 2]], ways[t + 3] + onward[doors[t + 3]])
+                        best = min(best, x, y)
+                        reach = best - near[j]
+                        t += 4
+                    while t < entrances and ways[t] < reach:
+                        best = min(best, ways[t] + onward[doors[t]])
                         t += 1
+                    D[i, j] = best
 
 
 @njit(nogil=True)

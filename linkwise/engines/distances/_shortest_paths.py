@@ -3,14 +3,14 @@
 One step is repeated: *take some pivots, and shorten every pair by paths through them*. The shortest distances W
 between pivots are found first; then a sample x reaches pivot g by entering at some pivot h, at
 
-    R[g, x] = min over h of r[h, x] + W[h, g],
+    R[x, g] = min over h of r[x, h] + W[h, g],
 
-and a pair i, j is at most R[g, i] + R[g, j] apart. Three observations save most of that work:
+and a pair i, j is at most R[i, g] + R[j, g] apart. Three observations save most of that work:
 
 * Some pivots are useless as entrances of x: if entering at h and going on to g is no longer than going to g
   directly, entering at g shortens no path, neither to another pivot nor to another sample.
 * Entrances are tried nearest first. No sample j is closer to any pivot than ``near[j]``; once the next entrance of i is
-  farther than D[i, j] - near[j] for all j considered, neither it nor any later one can shorten a path.
+  no closer than D[i, j] - near[j], neither it nor any later one can shorten the path to j.
 * The matrix is symmetric: one triangle is worked on, and sums of two terms do not depend on their order.
 """
 
@@ -43,13 +43,13 @@ def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
             shorten(D, n, np.arange(start, min(n, start + PIVOTS)), workers)
         return
     r = _rows_of(D, n, pivots)
-    W = np.ascontiguousarray(r[:, pivots])
+    W = r[pivots]
     if p <= PIVOTS:
         _floyd_warshall(W)
     else:
         shorten(W, p, np.arange(p), workers)
         mirror(W, p)
-    entrance = np.ascontiguousarray(np.argsort(r, axis=0).T, dtype=np.intp)
+    entrance = np.argsort(r, axis=1)
     count = np.empty(n, np.intp)
     near = np.empty(n, D.dtype)
     bands = -(-n // TALL)
@@ -62,9 +62,9 @@ def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
 
 
 def _rows_of(D: Floats, n: int, pivots: IntArray) -> Floats:
-    """Return the dissimilarities of some samples to all, read above the diagonal only."""
+    """Return the dissimilarities of all samples to some, read above the diagonal only."""
     r = np.empty((len(pivots), n), D.dtype)
     for k, p in enumerate(pivots.tolist()):
         r[k, :p] = D[:p, p]
         r[k, p:] = D[p, p:n]
-    return r
+    return np.ascontiguousarray(r.T)

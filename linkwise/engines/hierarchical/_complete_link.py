@@ -11,8 +11,8 @@ from linkwise._compat import StrOptions
 from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Constraints, Kind, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import merge_all
-from linkwise.engines.distances import adjust, as_dense, obeys_triangle
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all, merge_groups
+from linkwise.engines.distances import adjust, adjust_groups, as_dense, obeys_triangle
 from linkwise.engines.hierarchical._agglomerative import strictest, with_neighbors
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
@@ -34,17 +34,26 @@ def propagated_linkage(
 
     With ``across`` cannot-linked samples are only farther apart than all others, so that there is one tree.
     """
-    hard = problem.hard
-    forced = near = None
+    hard, n = problem.hard, problem.n_samples
+    forbidden = np.ascontiguousarray(hard.cannot) if len(hard.cannot) and not across else None
+    apart = hard.apart if len(hard.apart.statement) and not across else None
     epsilon = strictest(problem.constraints.rules).get(NeighborWithin)
-    if problem.n_groups < problem.n_samples or across:
+    grouped = problem.n_groups < n
+    if grouped and not across and epsilon is None and linkage_code(method) not in EUCLIDEAN_ONLY:
+        bent = adjust_groups(X, problem.group, metric, dtype, triangle=triangle)
+        merges = merge_groups(
+            bent, problem.group, method=method, forbidden=forbidden, apart=apart, progress=current_progress()
+        )
+        return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=problem.constraints.ids)
+    forced = problem.group if grouped else None
+    if grouped or across:
         from scipy.spatial.distance import squareform
 
-        forced = problem.group if problem.n_groups < problem.n_samples else None
         far = problem.apart.pairs() if across else None
-        bent = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
-        X, metric = squareform(bent, checks=False), "precomputed"  # half the memory while merging, surely symmetric
-        del bent
+        square = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
+        X, metric = squareform(square, checks=False), "precomputed"  # half the memory while merging, surely symmetric
+        del square
+    near = None
     if isinstance(epsilon, NeighborWithin):  # in the distances given
         near = neighbors_within(problem.X, epsilon.epsilon, metric=problem.metric)
         if forced is not None:
@@ -54,13 +63,13 @@ def propagated_linkage(
         method=method,
         metric=metric,
         forced=forced,
-        forbidden=np.ascontiguousarray(hard.cannot) if len(hard.cannot) and not across else None,
-        apart=hard.apart if len(hard.apart.statement) and not across else None,
+        forbidden=forbidden,
+        apart=apart,
         near=near,
         dtype=dtype,
         progress=current_progress(),
     )
-    return Dendrogram.from_merges(problem.n_samples, merges.pairs, merges.height, ids=problem.constraints.ids)
+    return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=problem.constraints.ids)
 
 
 class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedClusterer):
@@ -102,7 +111,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     meant to correct single outliers, `ConstrainedAgglomerative` is the better choice. Under complete link a cannot-link
     spreads by merging: a sample that joins one side can no longer join the other.
 
-    **Cost** O(n^2 p) time at worst for p must-linked components, one and a half n x n matrices; without must-links as
+    **Cost** O(n^2 p) time at worst for p must-linked components, one n x n matrix; without must-links as
     `ConstrainedAgglomerative`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
     cannot-link, and merging stops only when no two clusters can be merged. Every hard statement holds in ``labels_``
     and in every coarser legal cut, re-checked after each fit. **Departure from** [1]_ must-linked samples are merged

@@ -3,11 +3,13 @@
 Level 0 is one component of all items. A triplet ab|c that lies inside one component of level k - 1 joins a and b at
 level k; it then *waits* there until c joins them too, and climbs to level k + 1. The components of all levels are the
 nodes of the BUILD tree. The triplets are consistent exactly when every component of two or more clusters has two or
-more components right below it.
+more components right below it; a component of one cluster has one.
 
 Merging two clusters unites their components at every level. Both operations only coarsen the levels, so each is a
 short cascade processed level by level; unions are by size without path compression and every change is logged, so a
-failed attempt is undone exactly. An item stores only the levels at which it has company or somebody waits for it.
+failed attempt is undone exactly. An item stores only the levels at which it has company or somebody waits for it. Deep
+trees are trunks that lose a cluster at every level: two clusters share most of their components, and levels above the
+first that parts them are never visited.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from linkwise._kernels.borrow import borrowed
 
 # columns of `item`
 OFF, CAP, DEPTH, UP = 0, 1, 2, 3
-# columns of `pool`: items, clusters, components below, waiting list head / tail / length, (alignment)
-WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH = range(6)
+# columns of `pool`: items, components below, waiting list head / tail / length, (alignment)
+WEIGHT, BELOW, HEAD, TAIL, LENGTH = range(5)
 # kinds of log entries
-UNION, STAGE, APPEND, FEWER, DEEPER, BELOW_LESS, LINK = range(7)
+UNION, STAGE, APPEND, DEEPER, BELOW_LESS, LINK = range(6)
 # slots of `count`
 N_POOL, N_ENTRY, N_LOG, N_TRIPLET, N_NOW, N_NEXT = range(6)
 SPLIT_LEVEL, LINKED, WANTED = range(6, 9)
@@ -62,7 +64,7 @@ def make_layers(n_items: int, capacity: int) -> Layers:
     item = np.zeros((n_items, 4), np.int32)
     item[:, UP] = np.arange(n_items)
     pool = np.zeros((6 * n_items + 64, 8), np.int32)
-    pool[0] = (n_items, n_items, n_items, -1, -1, 0, 0, 0)
+    pool[0] = (n_items, n_items, -1, -1, 0, 0, 0, 0)
     count = np.zeros(9, np.int64)
     count[N_POOL] = 1
     return Layers(
@@ -161,7 +163,7 @@ def deepen(layers: Layers, x: int, level: int) -> bool:
         for k in range(depth):
             parent[start + k] = parent[item[x, OFF] + k]
             circle[start + k] = circle[item[x, OFF] + k]
-            for column in range(6):
+            for column in range(5):
                 pool[start + k, column] = pool[item[x, OFF] + k, column]
         count[N_POOL] = start + room
         item[x, OFF] = start
@@ -170,7 +172,6 @@ def deepen(layers: Layers, x: int, level: int) -> bool:
     for k in range(item[x, OFF] + depth, item[x, OFF] + level):
         parent[k] = x
         pool[k, WEIGHT] = 1
-        pool[k, CLUSTERS] = 1
         pool[k, BELOW] = 1
         pool[k, HEAD] = -1
         pool[k, TAIL] = -1
@@ -213,7 +214,6 @@ def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     note(log, count, UNION, level, x, y, pool[row, TAIL])
     parent[other] = x
     pool[row, WEIGHT] += pool[other, WEIGHT]
-    pool[row, CLUSTERS] += pool[other, CLUSTERS]
     pool[row, BELOW] += pool[other, BELOW]
     circle[row], circle[other] = circle[other], circle[row]
     pool[above, BELOW] -= 1
@@ -272,7 +272,6 @@ def undo(layers: Layers, upto: int) -> None:
             circle[row], circle[other] = circle[other], circle[row]
             parent[other] = r
             pool[row, WEIGHT] -= pool[other, WEIGHT]
-            pool[row, CLUSTERS] -= pool[other, CLUSTERS]
             pool[row, BELOW] -= pool[other, BELOW]
             pool[seat(item, parent, p - 1, q), BELOW] += 1  # rows may have moved since, items have not
         elif kind == STAGE:
@@ -282,8 +281,6 @@ def undo(layers: Layers, upto: int) -> None:
             pool[row, TAIL] = r
             pool[row, LENGTH] -= 1
             count[N_ENTRY] -= 1
-        elif kind == FEWER:
-            pool[seat(item, parent, p, q), CLUSTERS] += 1
         elif kind == DEEPER:
             item[p, DEPTH] = q
         elif kind == BELOW_LESS:
@@ -295,38 +292,60 @@ def undo(layers: Layers, upto: int) -> None:
 
 @inner
 def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
-    """Join a and b of every triplet queued for ``level``; ``i`` and ``j`` are clusters being merged, or -1."""
+    """Join a and b of every triplet queued for ``level``; ``i`` and ``j`` are clusters being merged, or -1.
+
+    Triplets that need no place here, since a and b are or become one cluster, leave the queue.
+    """
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
-    triplet, queue, log = layers.triplet, layers.queue, layers.log
+    triplet, queue = layers.triplet, layers.queue[level & 1]
+    within = layers.queue[2 + (level & 1)]
+    kept = np.int64(0)
     for place in range(count[N_NOW]):
-        t = np.int64(queue[level & 1, place])
+        t = np.int64(queue[place])
         a = np.int64(triplet[t, 0])
         b = np.int64(triplet[t, 1])
         x = find(item, parent, level, a)
         y = find(item, parent, level, b)
         if x == y or i >= 0:
             p = top(item, count, a)
-            q = top(item, count, b)
-            if p == q or (p == i and q == j) or (p == j and q == i):
-                continue  # a and b are, or are becoming, one cluster: the triplet is fulfilled
-        if count[N_LOG] + 16 > len(log):
+            if x == y or p == i or p == j:
+                q = top(item, count, b)
+                if p == q or (p == i and q == j) or (p == j and q == i):
+                    continue
+        queue[kept] = t
+        kept += 1
+        if x == y:
+            continue
+        if count[N_LOG] + 16 > len(layers.log):
+            return lacking(layers, LOG)
+        if (item[x, DEPTH] < level and not deepen(layers, x, level)) or (
+            item[y, DEPTH] < level and not deepen(layers, y, level)
+        ):
+            return lacking(layers, POOL)
+        above = seat(item, parent, level - 1, np.int64(within[place]))
+        if union(layers, level, x, y, above) == ROOM:
+            return ROOM
+        if pool[above, BELOW] == 1:
+            return CONFLICT  # a and b are two clusters
+    count[N_NOW] = kept
+    return OK
+
+
+@inner
+def place_queued(layers: Layers, level: int) -> int:
+    """Let every triplet queued for ``level`` wait there, or queue it for the next level if c is there already."""
+    item, parent, count = layers.item, layers.parent, layers.count
+    triplet, queue = layers.triplet, layers.queue[level & 1]
+    for place in range(count[N_NOW]):
+        t = np.int64(queue[place])
+        if count[N_LOG] + 16 > len(layers.log):
             return lacking(layers, LOG)
         if count[N_ENTRY] + 2 > len(layers.entry):
             return lacking(layers, ENTRY)
-        if x != y:
-            if (item[x, DEPTH] < level and not deepen(layers, x, level)) or (
-                item[y, DEPTH] < level and not deepen(layers, y, level)
-            ):
-                return lacking(layers, POOL)
-            above = seat(item, parent, level - 1, np.int64(queue[2 + (level & 1), place]))
-            x = union(layers, level, x, y, above)
-            if x == ROOM:
-                return ROOM
-            if pool[above, BELOW] == 1 and pool[above, CLUSTERS] >= 2:
-                return CONFLICT
+        x = find(item, parent, level, np.int64(triplet[t, 0]))
         z = find(item, parent, level, np.int64(triplet[t, 2]))
         if x == z:
-            promote(queue, layers.stage, log, count, t, level + 1, x)
+            promote(layers.queue, layers.stage, layers.log, count, t, level + 1, x)
         else:
             if item[z, DEPTH] < level and not deepen(layers, z, level):
                 return lacking(layers, POOL)
@@ -361,6 +380,8 @@ def try_add(layers: Layers, a: int, b: int, c: int) -> int:
     nobody = np.int64(-1)
     while count[N_NOW] > 0:
         answer = join_queued(layers, level, nobody, nobody)
+        if answer == OK:
+            answer = place_queued(layers, level)
         if answer != OK:
             undo(layers, np.int64(0))
             return answer
@@ -379,16 +400,19 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
     `undo` to 0. As long as the triplets are consistent, no other failure is possible: a triplet across the two parts
     would have joined them a level earlier, and any other part divides as it did before.
     """
-    pool, count = layers.pool, layers.count
+    count = layers.count
     count[N_LOG] = 0
     count[N_NOW] = 0
     count[N_NEXT] = 0
-    note(layers.log, count, FEWER, 0, i, 0, 0)
-    pool[0, CLUSTERS] -= 1
-    level = np.int64(1)
-    both = i  # item of the component that holds both at the level before; -1 once nothing deeper is to be united
+    level = parting(layers.item, layers.parent, i, j)
+    # item of the component that holds both at the level before; -1 once nothing deeper is to be united
+    both = i if level == 1 else find(layers.item, layers.parent, level - 1, i)
     while both >= 0 or count[N_NOW] > 0:
         answer = join_queued(layers, level, i if both >= 0 else np.int64(-1), j)
+        if answer == OK and both >= 0 and is_undividable(layers, level, i, j, both):
+            return CONFLICT
+        if answer == OK:
+            answer = place_queued(layers, level)
         if answer == OK and both >= 0:
             answer, both = merge_level(layers, level, i, j, both)
         if answer == ROOM:
@@ -403,6 +427,54 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
 
 
 @inner
+def parting(item: IntArray, parent: IntArray, i: int, j: int) -> int:
+    """The first level at which clusters ``i`` and ``j`` have different components.
+
+    Most pairs that are tested part near the end of the shorter of the two, so the search starts there.
+    """
+    apart = np.int64(min(item[i, DEPTH], item[j, DEPTH])) + 1
+    together = np.int64(0)
+    step = np.int64(1)
+    while apart - together > 1:
+        level = max(apart - step, (apart + together) // 2)
+        if find(item, parent, level, i) == find(item, parent, level, j):
+            together = level
+        else:
+            apart = level
+            step *= 2
+    return apart
+
+
+@inner
+def is_single(item: IntArray, pool: IntArray, level: int, x: int) -> bool:
+    """Whether the component that item ``x`` stands for is one cluster: only such components do not divide."""
+    return item[x, DEPTH] < level or pool[item[x, OFF] + level - 1, BELOW] == 1
+
+
+@inner
+def row_above(item: IntArray, level: int, both: int) -> int:
+    """Pool row of the component right above ``level`` that item ``both`` stands for."""
+    return np.int64(0) if level == 1 else np.int64(item[both, OFF] + level - 2)
+
+
+@inner
+def is_undividable(layers: Layers, level: int, i: int, j: int, both: int) -> bool:
+    """Whether the component above ``level`` has no parts but those of i and j, and is more than these two clusters.
+
+    Asked before triplets are given places at the level: a merge that fails need not pay for them.
+    """
+    item, pool, parent = layers.item, layers.pool, layers.parent
+    if pool[row_above(item, level, both), BELOW] > 2:
+        return False
+    x = find(item, parent, level, i)
+    y = find(item, parent, level, j)
+    if x == y or (is_single(item, pool, level, x) and is_single(item, pool, level, y)):
+        return False
+    layers.count[SPLIT_LEVEL] = level
+    return True
+
+
+@inner
 def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[int, int]:
     """Unite the components of i and j at one level; the answer, and the item of what they become (-1: it is done)."""
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
@@ -413,10 +485,7 @@ def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[
     x = find(item, parent, level, i)
     y = find(item, parent, level, j)
     if x != y:
-        above = np.int64(0) if level == 1 else np.int64(item[both, OFF] + level - 2)
-        count[SPLIT_LEVEL] = level
-        if pool[above, BELOW] == 2 and pool[above, CLUSTERS] >= 2:
-            return CONFLICT, done
+        above = row_above(item, level, both)
         if last:
             note(layers.log, count, BELOW_LESS, level - 1, i, 0, 0)
             pool[above, BELOW] -= 1
@@ -431,8 +500,6 @@ def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[
         item[i, UP] = j
         count[LINKED] = 1
         return OK, done
-    note(layers.log, count, FEWER, level, i, 0, 0)
-    pool[item[x, OFF] + level - 1, CLUSTERS] -= 1
     return OK, x
 
 

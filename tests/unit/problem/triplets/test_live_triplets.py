@@ -160,12 +160,7 @@ class Twin:
             rows += [
                 (x, int(item[x, _kernels_incremental.OFF]) + k) for k in range(int(item[x, _kernels_incremental.DEPTH]))
             ]
-        kept = [
-            _kernels_incremental.WEIGHT,
-            _kernels_incremental.CLUSTERS,
-            _kernels_incremental.BELOW,
-            _kernels_incremental.LENGTH,
-        ]
+        kept = [_kernels_incremental.WEIGHT, _kernels_incremental.BELOW, _kernels_incremental.LENGTH]
         circle = self.layers.circle
         stored = [
             (x, int(parent[r]), int(circle[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows
