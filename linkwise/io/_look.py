@@ -24,9 +24,8 @@ from linkwise.io._text import NUMBER, is_path, read_raw, shown, source_name
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
 _WITH_UNIT = re.compile(r"[<>~]?\s*[+-]?\d+(?:[.,]\d+)?\s*[^\d\s,;:/-]{1,6}")
-_CALLED_ID = re.compile(
-    r"(.*[_ .-])?(id|ids|key|nr|no|num|number|index|row|code|name|names|label)([_ .-].*)?", re.IGNORECASE
-)
+_CALLED_ID = re.compile(r"(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?", re.IGNORECASE)
+_CALLED_CLASS = re.compile(r"label|class|target|cluster|klasse", re.IGNORECASE)
 _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))  # -99, 999, -9999, ...
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
@@ -144,10 +143,11 @@ class Look:
 def look(source: Any, *, encoding: str | None = None) -> Look:
     r"""Find out what the columns of a table are, and with which options it can be read.
 
-    Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *text*,
-    *repeated words* (many values, some of them more than once, such as e-mail addresses), *dates*, *numbers with words*
-    (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text where there
-    is nothing else. The proposal is tried: the table has been read with it before it is returned.
+    Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *classes*
+    (categories in a column called class, label or the like), *text*, *repeated words* (many values, some of them more
+    than once, such as e-mail addresses), *dates*, *numbers with words* (such as ``12 kg``), *constant* or *empty*.
+    Samples are compared by numbers and categories, or by a text where there is nothing else. The proposal is tried: the
+    table has been read with it before it is returned.
 
     Parameters
     ----------
@@ -295,8 +295,14 @@ class _Judge:
 
     def advice(self) -> tuple[str, ...]:
         """What else can be done, in sentences."""
-        repeated = self._of("repeated words")
+        repeated, classes = self._of("repeated words"), self._of("classes")
         lines = []
+        if classes:
+            one = shlex.quote(classes[0])
+            lines.append(
+                f"{classes[0]} may hold known classes, so it is left out: --labels {one} makes statements of it, and "
+                f"`linkwise score RESULT DATA --column {one}` judges by it."
+            )
         if self.marks:
             words = in_words([shown(mark) for mark in self.marks[:5]]) + and_more(5, len(self.marks))
             lines.append(f"Cells {words} count as missing there; correct them in the file if they are slips.")
@@ -424,6 +430,8 @@ class _Judge:
             return LookedColumn(column.name, "row numbers", ("every row has its own, without gaps",))
         if column.role == "numbers":
             self.marks += [mark for mark in self._odd[column.name] if mark not in self.marks]
+        if column.role == "categories" and _CALLED_CLASS.fullmatch(column.name):
+            return LookedColumn(column.name, "classes", column.remarks, n_missing=column.n_missing)
         if column.role == "names":
             return LookedColumn(column.name, "further names", column.remarks, n_missing=column.n_missing)
         return column

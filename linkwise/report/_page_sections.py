@@ -17,6 +17,7 @@ from linkwise.report._sentences import (
     compared,
     filled,
     judgment,
+    marked,
     mean_words,
     safe,
     trait_words,
@@ -66,17 +67,31 @@ def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
     share, part = 100 * cluster.size / largest, cluster.size / max(facts.n_samples, 1)
     margin = "" if cluster.margin is None or len(facts.clusters) < 2 else f", mean margin {cluster.margin:.2f}"
     typical = ""
-    if cluster.exemplars:
+    terms = [trait.feature for trait in cluster.traits] if facts.texts else []
+    if cluster.texts:
+        named = cluster.exemplars or cluster.members
+        typical = "".join(
+            f"<li><bdi>{safe(name, 60)}</bdi>: <bdi>{marked(text, terms)}</bdi></li>"
+            for name, text in zip(named, cluster.texts, strict=False)
+        )
+        typical = f"<p class='soft'>typical:</p><ul class='texts'>{typical}</ul>"
+    elif cluster.exemplars:
         names = ", ".join(f"<bdi>{safe(name, 60)}</bdi>" for name in cluster.exemplars)
         typical = f"<p><span class='soft'>typical:</span> {names}</p>"
-    members = "".join(f"<li><bdi>{safe(name)}</bdi></li>" for name in cluster.members)
+    begun = [f": {marked(text, terms)}" for text in cluster.openings]
+    begun += [""] * (len(cluster.members) - len(begun))
+    members = "".join(
+        f"<li><bdi>{safe(name)}</bdi>{text}</li>" for name, text in zip(cluster.members, begun, strict=True)
+    )
+    kind = "texts" if cluster.openings else "members"
+    heading = f"<b>{safe(cluster.name, 80)}</b>, " if cluster.name else ""
     more = more_of(len(cluster.members), cluster.size)
     return (
-        f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} '
+        f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} {heading}'
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
         f'<span class="bar"><span style="width:{share:.1f}%;background:{color}"></span></span>'
         f"{_traits(cluster.traits, facts)}{typical}"
-        f'<details><summary>members</summary><ul class="members">{members}</ul>{more}</details></article>'
+        f'<details><summary>members</summary><ul class="{kind}">{members}</ul>{more}</details></article>'
     )
 
 
@@ -178,12 +193,18 @@ def doubt_section(facts: Facts) -> str:
     """Write the samples that are nearly as close to another cluster as to their own."""
     if not facts.doubtful:
         return ""
+    texts = any(one.text for one in facts.doubtful)
+    terms = {cluster.label: [trait.feature for trait in cluster.traits] for cluster in facts.clusters}
     rows = "".join(
         f"<tr><td><bdi>{safe(one.name, 80)}</bdi></td><td>{swatch(one.cluster)}</td><td>{swatch(one.other)}</td>"
-        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td></tr>"
+        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td>"
+        f"{f'<td class=soft>{marked(one.text, terms.get(one.cluster, ()))}</td>' if texts else ''}</tr>"
         for one in facts.doubtful
     )
-    head = '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th></tr>'
+    head = (
+        '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th>'
+        f"{'<th>text</th>' if texts else ''}</tr>"
+    )
     return (
         "<h2>Least certain</h2>\n<p class='soft'>Samples nearly as close to another cluster as to their own; the "
         "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "

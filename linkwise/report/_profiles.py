@@ -34,7 +34,8 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
 
     ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to length
     one; ``"precomputed"`` takes the mean dissimilarity to the other members, and has no traits. A trait's difference is
-    (mean in the cluster - mean over all) / standard deviation over all, each over the samples that have a value.
+    (mean in the cluster - mean over all) / standard deviation over all, each over the samples that have a value. Terms
+    of texts come in the order of the difference times the share of the cluster's texts that have them.
     """
     kinds, group = np.unique(labels, return_inverse=True)
     group = group.ravel().astype(np.intp)
@@ -130,10 +131,14 @@ def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple
         msg = f"report: features has {len(names):,} names, but X has {d:,} columns."
         raise LinkwiseError(msg)
     found = []
+    often = _group_means((table != 0).astype(np.float64), group, size) if terms else None
     for g in range(len(size)):
         weight = difference[g] if terms else np.abs(difference[g])
-        top = np.argsort(-weight, kind="stable")[:_TRAITS]
-        top = top[weight[top] >= _LEAST]
+        distinctive = weight >= _LEAST
+        if often is not None:  # a term of one text among many, such as a signature, says little about the others
+            weight = weight * often[g]
+        top = np.argsort(-np.where(distinctive, weight, -1.0), kind="stable")[:_TRAITS]
+        top = top[distinctive[top]]
         picked = (part[top].tolist() for part in (mean[g], overall, difference[g], spread))
         gone = np.rint(size[g] - known[g, top]).astype(np.intp).tolist()
         found.append(tuple(map(Trait, [names[j] for j in top.tolist()], *picked, gone)))
