@@ -39,8 +39,9 @@ STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "unce
 NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
 KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
 ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
-HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
-HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
+_MARKED = "\n* marks columns in which they differ most for their spread."
+HELP_PAIR = f"y yes   n no   u unsure   b back (undo)   q quit   ? help{_MARKED}"
+HELP_TRIO = f"1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help{_MARKED}"
 MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them would take longer than answering
 
 
@@ -135,7 +136,7 @@ def ask(
         )
         raise Interrupted(msg) from stopped
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
-    answer(told, f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them.")
+    answer(told, wrapped(f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them."))
 
 
 def _part(table: Table, rows: IntArray) -> Table:
@@ -228,7 +229,7 @@ class Interview:
                 self.talk.tell(query, found, who=self.who)
                 self.write(wrapped(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}"))
                 return True
-            self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
+            self.write(wrapped(HELP_PAIR if len(query.items) == 2 else HELP_TRIO))
 
     def word(self, query: Query) -> str:
         """Word a question: the samples beside each other, in the columns that tell them apart best."""
