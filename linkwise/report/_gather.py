@@ -243,12 +243,14 @@ def _with_data(
         metric = "cosine" if sparse else "euclidean"
     found = profile(X, labels, metric, features, values)
     described = []
-    for cluster, traits, typical in zip(facts.clusters, found.traits, found.exemplars, strict=True):
-        margin = float(found.margin[labels == cluster.label].mean())
+    order = np.argsort(labels, kind="stable")
+    groups = np.split(order, np.cumsum([cluster.size for cluster in facts.clusters])[:-1])
+    for cluster, traits, typical, mine in zip(facts.clusters, found.traits, found.exemplars, groups, strict=True):
+        margin = float(found.margin[mine].mean())
         exemplars = tuple(_names(np.array(typical, dtype=np.intp), names)) if cluster.size > 1 else ()
         one = replace(cluster, traits=traits, exemplars=exemplars, margin=margin)
         if texts:
-            members = np.flatnonzero(labels == cluster.label)[: min(len(cluster.members), _OPENINGS)].tolist()
+            members = mine[: min(len(cluster.members), _OPENINGS)].tolist()
             openings = tuple(opening(texts[i], _SHORT) for i in members)
             one = replace(one, texts=tuple(opening(texts[i]) for i in typical), openings=openings)
         described.append(one)

@@ -55,14 +55,16 @@ def cluster_section(facts: Facts) -> str:
     if facts.n_missing:
         parts.append(f"<p class='soft'>{safe(filled(facts))}</p>")
     parts.append('<div class="cards">')
-    parts += [_card(cluster, facts, largest) for cluster in facts.clusters[:_MAX_CLUSTERS]]
+    differences = (abs(trait.difference) for cluster in facts.clusters for trait in cluster.traits)
+    full = max(_LEAST_BAR, max(differences, default=0.0))
+    parts += [_card(cluster, facts, largest, full) for cluster in facts.clusters[:_MAX_CLUSTERS]]
     parts.append("</div>")
     if len(facts.clusters) > _MAX_CLUSTERS:
         parts.append(f"<p class='soft'>… and {many(len(facts.clusters) - _MAX_CLUSTERS, 'more cluster')}.</p>")
     return "\n".join(parts)
 
 
-def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
+def _card(cluster: Cluster, facts: Facts, largest: int, full: float) -> str:
     color = cluster_color(cluster.label)
     share, part = 100 * cluster.size / largest, cluster.size / max(facts.n_samples, 1)
     margin = "" if cluster.margin is None or len(facts.clusters) < 2 else f", mean margin {cluster.margin:.2f}"
@@ -90,17 +92,17 @@ def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
         f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} {heading}'
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
         f'<span class="bar"><span style="width:{share:.1f}%;background:{color}"></span></span>'
-        f"{_traits(cluster.traits, facts)}{typical}"
+        f"{_traits(cluster.traits, facts, full)}{typical}"
         f'<details><summary>members</summary><ul class="{kind}">{members}</ul>{more}</details></article>'
     )
 
 
-def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
+def _traits(traits: tuple[Trait, ...], facts: Facts, full: float) -> str:
+    """Write terms, or features with bars, of which one of ``full`` standard deviations has the whole length."""
     if not traits:
         return ""
     if facts.texts:
         return "<p class='terms'>" + "".join(f"<b>{safe(t.feature, 60)}</b>" for t in traits) + "</p>"
-    full = max(_LEAST_BAR, *(abs(t.difference) for cluster in facts.clusters for t in cluster.traits))
     rows = ["<tr><th></th><th></th><th class='n'>sd</th><th class='n'>mean</th></tr>"]
     for trait in traits:
         reach = 50 * abs(trait.difference) / full
