@@ -1,4 +1,4 @@
-"""Clusters are renamed so that as few samples as possible change their label, without a table of all pairs of clusters."""
+"""Clusters are renamed so that the fewest samples change their label, without a table of all pairs of clusters."""
 
 from __future__ import annotations
 
