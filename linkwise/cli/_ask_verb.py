@@ -236,7 +236,9 @@ class Interview:
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
         called = [shortened(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
         number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
-        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        again = "  (to check an earlier answer)" if query.checks else ""
+        if query.checks and self.talk.suspects:
+            again = "  (asked again, since answers contradict each other)"
         asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
         lines = ["", *self.samples.lines(list(query.items), called)]
         return "\n".join([*lines, wrapped(f"{number}. {asked}{again}")])

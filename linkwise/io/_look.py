@@ -278,6 +278,8 @@ class _Judge:
     def arguments(self, form: dict[str, Any]) -> dict[str, Any]:
         """The arguments of `read_data`."""
         plain = self._of("numbers", "categories")
+        if not self._of("numbers") and self._whole_texts():
+            plain = []  # the texts say more than a few words
         self._compared = plain or self._whole_texts()[:1]
         if not self._compared:
             roles = "; ".join(f"{column.name}: {column.role}" for column in self._judged[:8])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 0.5  # share of the samples of cluster and clade that both have, from which a cluster is named after the clade
 _TERMS = 3
+_MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,15 @@ def _words_of(taxonomy: Any) -> list[str]:
 
 
 def _classes(constraints: Constraints | None, n: int) -> list[Headings]:
-    """Classes of labeled samples, as headings without levels; groups that say nothing about each other are not."""
+    """Classes and groups of samples, as headings without levels; many groups, such as addresses, are no names."""
     labels = None if constraints is None else constraints.labels
     if labels is None or not len(labels.sample):
         return []
     words = ["" if str(name).isdecimal() else str(name) for name in labels.name.tolist()]
     found = []
-    for source in np.flatnonzero(labels.apart).tolist():
+    for source in range(len(labels.apart)):
+        if np.count_nonzero(labels.source == source) > _MOST_CLASSES:
+            continue
         mine = labels.source[labels.label] == source
         node = np.full(n, -1, dtype=np.intp)
         node[labels.sample[mine]] = labels.label[mine]

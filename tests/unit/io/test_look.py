@@ -131,6 +131,14 @@ def test_a_large_number_that_is_no_sentinel_stays():
     assert "missing" not in found.arguments  # 999 is a measurement of b
 
 
+def test_texts_say_more_than_categories_but_not_more_than_numbers():
+    rows = [f"n{i},the {i} words of a letter about {'ships' if i % 2 else 'cows'},{'ab'[i % 2]}" for i in range(12)]
+    assert of("key,body,kind\n" + "\n".join(rows))[0].arguments == {"id": "key", "text": ["body"]}
+    found = of("key,body,kind,x\n" + "\n".join(f"{row},{i}.5" for i, row in enumerate(rows)))[0]
+    assert found.arguments == {"id": "key", "drop": ["body"], "categories": ["kind"]}
+    assert found.others[0][1] == {"id": "key", "text": ["body"]}
+
+
 def test_records_are_recognized_and_the_command_for_them_works(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"r{i},Ann Lee{i // 2},m{i // 2}@x.org,0{i // 2}7,{i % 5}.5\n" for i in range(60))

@@ -61,6 +61,10 @@ def test_a_deep_taxonomy_is_named_without_recursion():
 def test_classes_of_labeled_samples_name_clusters_and_numbers_do_not():
     said = read_knowledge(io.StringIO("sample,label\nwolf,dog\nfox,dog\ncat,feline\n"), ANIMALS).constraints
     assert named([0, 0, 0, 1, 1, 2, 2, 2], constraints=said)[0] == {0: "dog", 1: "feline"}
+    groups = read_knowledge(
+        io.StringIO("sample,group\nwolf,dogs\nfox,dogs\ncat,cats\nlion,cats\n"), ANIMALS
+    ).constraints
+    assert named([0, 0, 0, 1, 1, 2, 2, 2], constraints=groups)[0] == {0: "dogs", 1: "cats"}
     numbers = Constraints.from_labels([0, 0, -1, 1, 1, -1, -1, -1])
     assert named([0, 0, 0, 1, 1, 2, 2, 2], constraints=numbers)[0] == {}
 
