@@ -40,8 +40,9 @@ STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "unce
 NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
 KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
 ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
-HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
-HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
+_MARKED = "\n* marks columns in which they differ most for their spread."
+HELP_PAIR = f"y yes   n no   u unsure   b back (undo)   q quit   ? help{_MARKED}"
+HELP_TRIO = f"1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help{_MARKED}"
 MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them would take longer than answering
 
 
@@ -151,7 +152,7 @@ def ask(
         )
         raise Interrupted(msg) from stopped
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
-    answer(told, f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them.")
+    answer(told, wrapped(f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them."))
 
 
 def _ask_about_project(data: str, fixed: dict[str, Any], *, who: str, budget: int | None) -> None:
@@ -273,14 +274,16 @@ class Interview:
                 self.talk.tell(query, found, who=self.who)
                 self.write(wrapped(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}"))
                 return True
-            self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
+            self.write(wrapped(HELP_PAIR if len(query.items) == 2 else HELP_TRIO))
 
     def word(self, query: Query) -> str:
         """Word a question: the samples beside each other, in the columns that tell them apart best."""
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
         called = [shortened(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
         number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
-        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        again = "  (to check an earlier answer)" if query.checks else ""
+        if query.checks and self.talk.suspects:
+            again = "  (asked again, since answers contradict each other)"
         asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
         lines = ["", *self.samples.lines(list(query.items), called)]
         return "\n".join([*lines, wrapped(f"{number}. {asked}{again}")])

@@ -22,6 +22,7 @@ from linkwise.cli._options import (
     typed,
 )
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
+from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise.constraints import Entry
@@ -69,6 +70,22 @@ def check(
     return 0 if verdict.status == "feasible" else FAILED
 
 
+def _read_samples(data: str, options: dict[str, Any]) -> Table:
+    """Read the samples; where no option is about columns and these cannot be compared, only the names."""
+    from linkwise._validation import warn_user
+    from linkwise.io import read_records
+
+    about = ("drop", "columns", "text", "categories", "scale", "standardize", "impute", "missing")
+    try:
+        return read_table(data, options, warn=False)
+    except LinkwiseError as bad:
+        if any(options[key] for key in about):
+            raise
+        table = read_records(data, id=options["id_column"], encoding=options["encoding"])
+        warn_user(f"only the names of the samples were read, since {str(bad).partition(chr(10))[0]}")
+        return table
+
+
 def _read_inputs(
     files: tuple[str, ...],
     data_path: str | None,
@@ -85,8 +102,12 @@ def _read_inputs(
                 raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
     agree(files, form)
-    table = None if data_path is None else read_table(data_path, options, warn=False)
+    table = None if data_path is None else _read_samples(data_path, options)
     statements = read_statements(files, table, form, options)
+    if table is not None and not table.columns:
+        if statements.constraints.rules:
+            read_table(data_path or "", options, warn=False)  # rules need the features, so say why there are none
+        table = None
     n = statements.constraints.n_samples
     fewest = clusters[0] if isinstance(clusters, tuple) else clusters
     if fewest is not None and fewest > n:

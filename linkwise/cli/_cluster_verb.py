@@ -257,6 +257,8 @@ def cluster(
             ids=table.ids,
             before=before,
             questions=_questions(table, said),
+            texts=table.texts,
+            taxonomies=() if statements is None else statements.taxonomies,
             title=heading,
             reasons=reasons,
             recipe=recipe if state is None else recipe.rpartition("\n")[2],  # Python reads no projects
@@ -341,13 +343,16 @@ def _write(
         names.insert(1, "tree.nwk")
     with folder:
         place = folder.paths(names)
-        place["labels.csv"].write_text(labels_csv(table.ids, found.labels), encoding="utf-8", newline="\n")
+        listed = labels_csv(table.ids, found.labels, names=facts.cluster_names)
+        place["labels.csv"].write_text(listed, encoding="utf-8", newline="\n")
         if tree is not None:
-            write_tree(place["tree.nwk"], tree, ids=table.ids if table.has_names else None, join=True)
+            ids = table.ids if table.has_names else None
+            write_tree(place["tree.nwk"], tree, ids=ids, join=True, node_names=dict(facts.node_names))
         save(found.estimator, place["model.lwm"], data=table)
         write_report(place["report.html"], facts)
         style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
+            style |= {"names": facts.cluster_names, "node_names": dict(facts.node_names)}
             draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, height=4.8, **style)
         elif "links.png" in names:
             draw(place["links.png"], plot_links, table.X, said, **style)

@@ -282,7 +282,7 @@ def plot(
     found, place = open_result(result), Path(output)
     style = {"labels": found.labels, "ids": found.ids, "title": title}
     if kind == "tree":
-        style |= {"constraints": found.constraints, "max_leaves": max_leaves}
+        style |= {"constraints": found.constraints, "max_leaves": max_leaves, "names": found.names}
         way: tuple[Any, ...] = (plot_dendrogram, found.tree)
     elif kind == "heatmap":
         style |= {"features": found.need_table().columns}
@@ -336,6 +336,8 @@ def report(
             X=None if found.table is None else found.table.X,
             features=None if found.table is None else found.table.columns,
             values=None if found.table is None else found.table.values,
+            texts=() if found.table is None else found.table.texts,
+            names=found.names,
             ids=found.ids,
             before=earlier,
             truth=classes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ class Result:
     ids: Any  # names of the samples, or row numbers
     labels: Any = None
     table: Any = None
+    names: dict[int, str] = field(default_factory=dict)  # of clusters that have one
 
     @property
     def tree(self) -> Any:
@@ -63,12 +64,23 @@ def open_result(path: str) -> Result:
 def _of_folder(place: Path) -> Result:
     for name in ("model.lwm", "labels.csv", "tree.nwk"):
         if (place / name).exists():
-            return open_result(str(place / name))
+            return replace(open_result(str(place / name)), names=_cluster_names(place / "labels.csv"))
     msg = (
         f"{place} holds neither model.lwm nor labels.csv, so it is not a folder of results.\n"
         "Hint: `linkwise cluster DATA -o FOLDER` makes one."
     )
     raise LinkwiseError(msg)
+
+
+def _cluster_names(path: Path) -> dict[int, str]:
+    """The names of clusters in a file of labels, if it has a column of them."""
+    from linkwise.io import read_data
+
+    if not path.exists() or "cluster_name" not in path.read_text(encoding="utf-8").partition("\n")[0]:
+        return {}
+    table = read_data(path, id="sample", columns=["cluster"], keep=["cluster_name"])
+    labels, names = table.X[:, 0].astype(int).tolist(), table.beside["cluster_name"]
+    return {label: name for label, name in zip(labels, names, strict=True) if name}
 
 
 def _of_model(place: Path) -> Result:

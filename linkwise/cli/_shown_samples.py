@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 12
 MOST_LETTERS = 500
+_FAR = 0.5  # spreads of a column from which on a difference is marked
 
 
 class ShownSamples:
@@ -30,20 +32,26 @@ class ShownSamples:
 
     def lines(self, items: list[int], called: list[str]) -> list[str]:
         """Show samples beside each other, under the names that they are ``called``."""
-        rows = [[shortened(column), *(shortened(told[i]) for i in items)] for column, told in self.beside.items()]
+        rows = []
+        for column, told in self.beside.items():
+            cells = [shortened(told[i] or "missing") for i in items]
+            rows.append(_Row(shortened(column), cells, len(set(cells)) > 1))
         if self.texts:
-            lines = _beside(["", *called], rows) if rows else []
+            lines = _beside(called, rows) if rows else []
             for name, i in zip(called, items, strict=True):
                 text = " / ".join(told[i] for told in self.texts.values())
                 lines.append(wrapped(f"{name}: {shortened(text, MOST_LETTERS)}"))
             return lines
         chosen = self._telling(items)
-        rows += [[shortened(self.table.columns[c]), *self._cells(items, c)] for c in chosen]
+        rows += [_Row(shortened(self.table.columns[c]), self._cells(items, c), far >= _FAR) for c, far in chosen]
         left = len(self.table.columns) - len(chosen)
-        return [*_beside(["", *called], rows), *([f"  (and {many(left, 'more column')})"] if left else [])]
+        return [*_beside(called, rows), *([f"  (and {many(left, 'more column')})"] if left else [])]
 
-    def _telling(self, items: list[int]) -> list[int]:
-        """Columns in which the samples differ most for their spread; columns without a value of theirs come last."""
+    def _telling(self, items: list[int]) -> list[tuple[int, float]]:
+        """Columns in which the samples differ most for their spread, and how far, in spreads; the farthest first.
+
+        Columns without a value of theirs come last.
+        """
         import numpy as np
 
         if isinstance(self.values, np.ndarray):
@@ -56,7 +64,8 @@ class ShownSamples:
         there = ~np.isnan(rows)
         most = np.where(there, rows, -np.inf).max(axis=0) - np.where(there, rows, np.inf).min(axis=0)
         differs = np.where(there.any(axis=0), most / np.where(spread > 0, spread, 1.0), -1.0)
-        return [int(column) for column in np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])]
+        first = np.argsort(-differs, kind="stable")[:MOST_COLUMNS]
+        return [(int(column), float(differs[column])) for column in first]
 
     def _cells(self, items: list[int], column: int) -> list[str]:
         """The values of samples as the file has them; for a missing one, the value used instead."""
@@ -66,22 +75,57 @@ class ShownSamples:
         return [f"missing ({self.table.fill_words(column)} used)" if math.isnan(v) else f"{v:g}" for v in found]
 
 
-def _beside(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Columns of text beside each other."""
-    cells = [head, *rows]
-    width = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    return ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
+class _Row(NamedTuple):
+    """The values of samples in one column, and whether they differ much in it."""
+
+    column: str
+    cells: list[str]
+    differs: bool
 
 
-def wrapped(text: str) -> str:
-    """Break a long line between words, where a terminal would break it inside one."""
+def _beside(called: list[str], rows: list[_Row]) -> list[str]:
+    """Columns of text beside each other, or below each other where the screen is too narrow; * marks differences."""
+    cells = [["", *called], *([row.column, *row.cells] for row in rows)]
+    marks = [" ", *("*" if row.differs else " " for row in rows)]
+    width = [max(len(row[at]) for row in cells) for at in range(len(called) + 1)]
+    room = _columns()
+    if room and sum(width) + 2 * len(called) + 2 > room:
+        lines = []
+        for row, mark in zip(rows, marks[1:], strict=True):
+            lines.append(_bold(f"{mark} {row.column}", row.differs))
+            lines += [wrapped(f"    {name}: {cell}", "      ") for name, cell in zip(called, row.cells, strict=True)]
+        return lines
+    found = []
+    for row, mark in zip(cells, marks, strict=True):
+        line = "  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip()
+        found.append(_bold(f"{mark} {line}".rstrip(), mark == "*"))
+    return found
+
+
+def _bold(line: str, strong: bool) -> str:
+    """A line in bold on a terminal, unless NO_COLOR asks for plain text."""
+    plain = not strong or not _columns() or os.environ.get("NO_COLOR")
+    return line if plain else click.style(line, bold=True)
+
+
+def _columns() -> int:
+    """How many letters a line of the terminal holds; 0 where the output is no terminal."""
     import shutil
-    import textwrap
 
     if sys.stdout is None or not sys.stdout.isatty():
+        return 0
+    return max(shutil.get_terminal_size().columns, 20)
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Break long lines between words, where a terminal would break them inside one; ``indent`` the broken ones."""
+    import textwrap
+
+    width = _columns()
+    if not width:
         return text
-    width = max(shutil.get_terminal_size().columns, 20)
-    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+    options = {"subsequent_indent": indent, "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join("\n".join(textwrap.wrap(line, width, **options)) for line in text.split("\n"))  # type: ignore[arg-type]
 
 
 def shortened(text: str, longest: int = 24) -> str:

@@ -1,6 +1,7 @@
 from linkwise.io._data import (
     read_data as read_data,
     read_names as read_names,
+    read_records as read_records,
 )
 from linkwise.io._knowledge import (
     Knowledge as Knowledge,

@@ -17,6 +17,7 @@ from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind, Labels, Rule
 from linkwise.exceptions import ConstraintError
 from linkwise.io._text import shown
+from linkwise.sources import Taxonomy
 
 
 def singular(kind: Kind) -> str:
@@ -50,6 +51,7 @@ class Collector:
         self._source_apart: list[bool] = []
         self._source_of: dict[int, int] = {}
         self.label_file, self.label_line = array("i"), array("q")
+        self.taxonomies: list[tuple[Taxonomy, list[str]]] = []  # each with the names of its samples
 
     # -- taking in ---------------------------------------------------------------------------------------------------
 
@@ -165,6 +167,16 @@ class Collector:
         self._weight.extend([np.inf] * rows)
         self._file.extend([len(self.files) - 1] * rows)
         self._line.frombytes(lines.astype(np.int64).tobytes())
+
+    def placed_taxonomies(self, made: Constraints) -> tuple[Taxonomy, ...]:
+        """The taxonomies that were read, with every sample of the constraints on its node."""
+        found = []
+        for taxonomy, names in self.taxonomies:
+            node = np.full(made.n_samples, -1, dtype=np.intp)
+            node[[self.known[name] for name in names]] = taxonomy.node
+            ids = np.array(list(self.known), dtype=str) if made.ids is None else made.ids
+            found.append(Taxonomy(taxonomy.parent, node, names=taxonomy.names, ids=ids))
+        return tuple(found)
 
     # -- handing out -------------------------------------------------------------------------------------------------
 

@@ -170,6 +170,45 @@ def read_names(
     return sample_names(found, id, names)
 
 
+def read_records(
+    source: Any,
+    *,
+    id: str | None = None,  # noqa: A002 - as in read_data
+    encoding: str | None = None,
+) -> Table:
+    r"""Read all columns of a table as text, to be compared as `linkwise.selection.group_records` does.
+
+    Parameters
+    ----------
+    source, id, encoding
+        As for `read_data`.
+
+    Returns
+    -------
+    Table
+        Without features; ``beside`` has every column but that of the names.
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise.io import read_records
+    >>> read_records(io.StringIO("id,name
+    7,Ann Lee
+    8,Bob Ray
+    "), id="id").beside
+    {'name': ('Ann Lee', 'Bob Ray')}
+    """
+    found, names = open_columns(source, None, encoding=encoding)
+    if not isinstance(found, Columns):
+        msg = f"{source_name(source)} is a sparse matrix, expected a table with columns of text."
+        raise LinkwiseError(msg)
+    ids = sample_names(found, id, names)
+    beside = {column: tuple(found.words(at)) for at, column in enumerate(found.names) if column != id}
+    lines = np.array([found.place(row) for row in range(found.n_rows)], dtype=np.intp)
+    made = Preparation(id=id)
+    return Table(np.empty((found.n_rows, 0)), ids, (), (), made, beside=beside, lines=lines)
+
+
 def _listed(**given: Any) -> list[tuple[str, ...]]:
     """Return options that take several names as tuples; a single string counts as one name."""
     found = []

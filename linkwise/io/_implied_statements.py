@@ -55,6 +55,8 @@ def _take(into: Collector, read: Callable[[Any], Taxonomy], lines: dict[str, int
     names = [str(i) for i in range(taxonomy.n_samples)] if taxonomy.ids is None else taxonomy.ids.tolist()
     place = np.array([(lines or {}).get(name, 0) for name in names] or [0], dtype=np.intp)
     into.add_many(Kind.TRIPLET, names, said.items, place[said.items[:, 0]])
+    if taxonomy.names is not None:
+        into.taxonomies.append((taxonomy, [str(name) for name in names]))
 
 
 # -- two columns -------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from linkwise.io._statements import (
 )
 from linkwise.io._text import delimiter_of, is_path, read_rows, read_text, source_name
 from linkwise.io._write_knowledge import statements_of
+from linkwise.sources import Taxonomy
 
 if TYPE_CHECKING:
     from linkwise.problem import Explanation
@@ -53,6 +54,9 @@ class Knowledge:
         statement comes from a tree as a whole.
     label_file, label_line : ndarray of intp
         The same for each row of a file of groups or labels, by its ``row`` in ``constraints.labels``.
+    taxonomies : tuple of Taxonomy
+        The taxonomies that were read, with all samples in the order of ``constraints``; reports name clusters and nodes
+        of trees after their clades.
     notes, skipped : mapping of int to str, and tuple of str
         The note beside a statement, by its ``row``; rows and names that were skipped, with ``skip_bad=True``.
 
@@ -80,6 +84,7 @@ class Knowledge:
     skipped: tuple[str, ...] = ()
     label_file: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     label_line: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    taxonomies: tuple[Taxonomy, ...] = ()
 
     def file_of(self, statement: int | Entry) -> str:
         """The file a statement or entry was read from."""
@@ -307,7 +312,8 @@ def read_knowledge(
     if not made and not into.skipped:
         warn_user(f"{', '.join(into.files)}: there are no statements.")
     label_file, label_line = (np.array(part, dtype=np.intp) for part in (into.label_file, into.label_line))
-    return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
+    places = (made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
+    return Knowledge(*places, into.placed_taxonomies(made))
 
 
 def _read_ids(ids: Any) -> npt.NDArray[Any] | None:

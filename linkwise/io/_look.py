@@ -24,10 +24,10 @@ from linkwise.io._text import NUMBER, is_path, read_raw, shown, source_name
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
 _WITH_UNIT = re.compile(r"[<>~]?\s*[+-]?\d+(?:[.,]\d+)?\s*[^\d\s,;:/-]{1,6}")
-_CALLED_ID = re.compile(
-    r"(.*[_ .-])?(id|ids|key|nr|no|num|number|index|row|code|name|names|label)([_ .-].*)?", re.IGNORECASE
-)
+_CALLED_ID = re.compile(r"(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?", re.IGNORECASE)
+_CALLED_CLASS = re.compile(r"label|class|target|cluster|klasse", re.IGNORECASE)
 _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))  # -99, 999, -9999, ...
+_CODE = re.compile(r"0\d+")  # a number would lose the zero before it
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -144,10 +144,11 @@ class Look:
 def look(source: Any, *, encoding: str | None = None) -> Look:
     r"""Find out what the columns of a table are, and with which options it can be read.
 
-    Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *text*,
-    *repeated words* (many values, some of them more than once, such as e-mail addresses), *dates*, *numbers with words*
-    (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text where there
-    is nothing else. The proposal is tried: the table has been read with it before it is returned.
+    Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *classes*
+    (categories in a column called class, label or the like), *text*, *repeated words* (many values, some of them more
+    than once, such as e-mail addresses), *codes* (digits after a zero, such as ``00412``), *dates*, *numbers with
+    words* (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text
+    where there is nothing else. The proposal is tried: the table has been read with it before it is returned.
 
     Parameters
     ----------
@@ -277,6 +278,8 @@ class _Judge:
     def arguments(self, form: dict[str, Any]) -> dict[str, Any]:
         """The arguments of `read_data`."""
         plain = self._of("numbers", "categories")
+        if not self._of("numbers") and self._whole_texts():
+            plain = []  # the texts say more than a few words
         self._compared = plain or self._whole_texts()[:1]
         if not self._compared:
             roles = "; ".join(f"{column.name}: {column.role}" for column in self._judged[:8])
@@ -295,8 +298,14 @@ class _Judge:
 
     def advice(self) -> tuple[str, ...]:
         """What else can be done, in sentences."""
-        repeated = self._of("repeated words")
+        repeated, classes = self._of("repeated words"), self._of("classes")
         lines = []
+        if classes:
+            one = shlex.quote(classes[0])
+            lines.append(
+                f"{classes[0]} may hold known classes, so it is left out: --labels {one} makes statements of it, and "
+                f"`linkwise score RESULT DATA --column {one}` judges by it."
+            )
         if self.marks:
             words = in_words([shown(mark) for mark in self.marks[:5]]) + and_more(5, len(self.marks))
             lines.append(f"Cells {words} count as missing there; correct them in the file if they are slips.")
@@ -306,7 +315,17 @@ class _Judge:
                 f"Where rows with the same {repeated[0]} belong together, add --together {one}; where they are of "
                 f"different clusters, --apart {one}."
             )
+        if repeated:
+            block = [f"~{name}" if self._has_several_words(name) else name for name in (*repeated, *self._of("codes"))]
+            options = "" if self.name is None else f" --id {shlex.quote(self.name)}"
+            command = f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}"
+            lines.append(f"Where rows are records of the same things: `{command}` groups them.")
         return tuple(lines)
+
+    def _has_several_words(self, name: str) -> bool:
+        """Whether most values of a column have two words or more, so that near ones are worth comparing."""
+        cells = [cell for cell in self.found.words(self.found.names.index(name)) if cell]
+        return 2 * sum(" " in cell for cell in cells) > len(cells)
 
     def _of(self, *roles: str) -> list[str]:
         return [column.name for column in self._judged if column.role in roles]
@@ -342,6 +361,8 @@ class _Judge:
         distinct = Counter(there)
         if len(distinct) == 1 and len(cells) > 1 and not gone:
             return LookedColumn(name, "constant", (f"always {shown(there[0])}",))
+        if 20 * sum(bool(_CODE.fullmatch(cell)) for cell in there) >= len(there):
+            return LookedColumn(name, "codes", (f"such as {shown(there[0], 30)}", *told), n_missing=gone)
         odd = [cell for cell in distinct if self.script.number(cell) is None]
         n_odd = sum(distinct[cell] for cell in odd)
         if len(distinct) == 1 and not n_odd:
@@ -424,6 +445,8 @@ class _Judge:
             return LookedColumn(column.name, "row numbers", ("every row has its own, without gaps",))
         if column.role == "numbers":
             self.marks += [mark for mark in self._odd[column.name] if mark not in self.marks]
+        if column.role == "categories" and _CALLED_CLASS.fullmatch(column.name):
+            return LookedColumn(column.name, "classes", column.remarks, n_missing=column.n_missing)
         if column.role == "names":
             return LookedColumn(column.name, "further names", column.remarks, n_missing=column.n_missing)
         return column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from linkwise.result import Dendrogram
 
 _SAMPLE = ("sample", "id", "name")
 WRITTEN = ("sample", "cluster")  # the columns of `write_labels`
+NAMED = (*WRITTEN, "cluster_name")  # and with names of clusters
 _CLUSTER = ("cluster", "label", "class", "group")
 
 
@@ -41,8 +43,10 @@ def csv_line(*values: object, delimiter: str = ",") -> str:
     return delimiter.join(cells) + "\n"
 
 
-def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
+def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",", names: Mapping[int, str] | None = None) -> str:
     r"""Word labels as CSV with a header, one row per sample; without ``ids`` samples are row numbers.
+
+    With ``names`` of clusters there is a third column, empty for clusters without one.
 
     Examples
     --------
@@ -50,9 +54,12 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
     >>> from linkwise.io import labels_csv
     >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]))
     'sample,cluster\notter,0\nseal,1\n'
+    >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]), names={1: "Phocidae"})
+    'sample,cluster,cluster_name\notter,0,\nseal,1,Phocidae\n'
     """
-    rows = (csv_line(*row, delimiter=delimiter) for row in zip(*_pair(ids, labels), strict=True))
-    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+    rows = zip(*_pair(ids, labels), strict=True)
+    lines = (csv_line(*row, *([names.get(row[1], "")] if names else []), delimiter=delimiter) for row in rows)
+    return csv_line(*(NAMED if names else WRITTEN), delimiter=delimiter) + "".join(lines)
 
 
 def _pair(ids: Any, labels: Any) -> tuple[list[Any], list[Any]]:
@@ -166,12 +173,21 @@ def read_labels(
         msg = f"{found.name}: {shown(column)} cannot both name the samples and hold their labels."
         raise LinkwiseError(msg)
     ids = sample_names(found, id, names)
-    if tuple(found.names) == WRITTEN and not found.name.endswith((".parquet", ".pq")):  # as `write_labels` does it
+    if tuple(found.names) in (WRITTEN, NAMED) and not found.name.endswith(
+        (".parquet", ".pq")
+    ):  # as `write_labels` does it
         ids = np.array([unescaped(name) for name in ids.tolist()])
     return ids, labels
 
 
-def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None, join: bool = False) -> None:
+def write_tree(
+    path: Any,
+    tree: Dendrogram,
+    *,
+    ids: Any = None,
+    join: bool = False,
+    node_names: Mapping[int, str] | None = None,
+) -> None:
     r"""Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
 
     Parameters
@@ -186,6 +202,8 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None, join: bool = Fal
         Write the trees of a forest as one tree, joined above every merge as `Dendrogram.joined` does. Most programs
         read one tree only: of several lines of Newick they take the first, and a linkage matrix cannot hold more. In
         .nwk and .json the join is marked, and `Dendrogram.parted` takes it away.
+    node_names : mapping of int to str, optional
+        Names of inner nodes by number; only Newick has a place for them.
 
     Examples
     --------
@@ -204,7 +222,7 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None, join: bool = Fal
     if join:
         tree = tree.joined()
     if ending in (".nwk", ".newick", ".tree", ".tre"):
-        write_whole(place, tree.to_newick().encode())
+        write_whole(place, tree.to_newick(node_names=node_names).encode())
     elif ending == ".json":
         write_whole(place, tree.to_json().encode() + b"\n")
     elif ending == ".npy":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.plots._captions import every, fonts_for, name_of
+from linkwise.plots._captions import every, fonts_for, name_of, plain_text, readable, shorten, width_of
 from linkwise.plots._style import (
     ARC_STYLES,
     BLAMED,
@@ -34,6 +35,8 @@ _ARCS = 0.095  # start of the arcs
 _ARC_DEPTH = 0.28
 _HATCH = "/////"
 _NAME_WIDTH = 11.0  # points from one upright name to the next
+_MOST_IN_LEGEND = 9  # names of clusters that have no room under their branch
+_MOST_NODE_NAMES = 60
 _THINNED = 6  # names are thinned for up to this many times as many leaves as have room
 
 
@@ -47,6 +50,8 @@ def plot_dendrogram(
     max_leaves: int | None = None,
     max_names: int | None = None,
     max_arcs: int = 150,
+    names: Mapping[int, str] | None = None,
+    node_names: Mapping[int, str] | None = None,
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
@@ -73,6 +78,9 @@ def plot_dendrogram(
         every second, third and so on named; more have none, but the numbers of their clusters.
     max_arcs : int, default=150
         How many statements are drawn: the blamed first, then the broken, then some of the others, as the legend says.
+    names, node_names : mapping of int to str, optional
+        Names of clusters by label, written below their branches or in the legend, and of inner nodes by number,
+        written beside them where there is room.
     title, ax : str and matplotlib Axes, optional
         Heading of the picture, and where to draw; a new figure when left out.
 
@@ -101,9 +109,10 @@ def plot_dendrogram(
         labels = dendrogram.cut_marked()
     sketch = lay_out(dendrogram, labels, max_leaves=max_leaves)
     _draw_branches(ax, sketch)
+    unwritten: dict[int, str] = {}
     if labels is not None:
         _draw_cut(ax, sketch)
-        _draw_strip(ax, sketch)
+        unwritten = _draw_strip(ax, sketch, names or {})
     drawn: list[Drawn] = []
     if constraints is not None:
         drawn = choose_drawn(constraints, broken_in(constraints, dendrogram, labels), blamed, max_arcs)
@@ -112,7 +121,7 @@ def plot_dendrogram(
     if ids is None:
         ids = dendrogram.ids if dendrogram.ids is not None or constraints is None else constraints.ids
     named = _write_names(ax, sketch, ids, max_names)
-    _write_legend(ax, drawn, named, 0 if labels is None else sketch.n_outside)
+    _write_legend(ax, drawn, named, 0 if labels is None else sketch.n_outside, unwritten)
     below = (
         _ARCS + _ARC_DEPTH * _deepest(sketch, drawn) + 0.02
         if drawn
@@ -120,6 +129,8 @@ def plot_dendrogram(
         if labels is not None
         else 0.01
     )
+    if node_names:
+        _write_node_names(ax, sketch, node_names)
     ax.set_xlim(0, sketch.n_leaves)
     ax.set_ylim(-below * sketch.top, 1.05 * sketch.top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * sketch.top])
@@ -186,10 +197,11 @@ def _draw_cut(ax: Any, sketch: Sketch) -> None:
     )
 
 
-def _draw_strip(ax: Any, sketch: Sketch) -> None:
-    """Color the ground under each cluster, and write its number where there is room.
+def _draw_strip(ax: Any, sketch: Sketch, names: Mapping[int, str]) -> dict[int, str]:
+    """Color the ground under each cluster, and write its number, and its name, where there is room.
 
-    Samples outside the branch of their cluster are hatched, and an arrow stands before the number.
+    Samples outside the branch of their cluster are hatched, and an arrow stands before the number. Names for which
+    there is no room are returned.
     """
     from matplotlib.collections import PolyCollection
 
@@ -203,11 +215,42 @@ def _draw_strip(ax: Any, sketch: Sketch) -> None:
         look = {"edgecolors": "none"} if at_home else {"edgecolors": "white", "linewidths": 0.0, "hatch": _HATCH}
         ax.add_collection(PolyCollection(corners, facecolors=[cluster_color(run[2]) for run in mine], **look))
     style = {"fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
+    unwritten = {label: readable(shorten(plain_text(name), 32)) for label, name in names.items()}
+    letters = ax.get_window_extent().width * 72 / ax.figure.dpi / 4.4 / max(sketch.n_leaves, 1)  # for one leaf
     for left, right, cluster, at_home in runs:
         if right - left > (0.02 if at_home else 0.035) * sketch.n_leaves:
             ink = text_on(cluster_color(cluster))
             number = str(cluster) if at_home else f"→ {cluster}"
-            ax.annotate(number, ((left + right) / 2, (low + high) / 2), color=ink, **style)
+            if at_home and width_of(both := f"{number}  {unwritten.get(cluster, '')}") < letters * (right - left):
+                number = both.rstrip()
+                unwritten.pop(cluster, None)
+            fonts = {"fontfamily": fonts_for([number]), "parse_math": False}
+            ax.annotate(number, ((left + right) / 2, (low + high) / 2), color=ink, **style, **fonts)
+    return unwritten
+
+
+def _write_node_names(ax: Any, sketch: Sketch, names: Mapping[int, str]) -> None:
+    """Write the names of inner nodes beside their stems, those of large branches first, where no other name stands."""
+    wide = ax.get_window_extent().width * 72 / ax.figure.dpi / max(sketch.n_leaves, 1)  # points for one leaf
+    tall = ax.get_window_extent().height * 72 / ax.figure.dpi / (1.4 * sketch.top)
+    inner = [v for v in range(sketch.n_leaves, len(sketch.node)) if int(sketch.node[v]) in names]
+    taken: list[tuple[float, float, float]] = []
+    for v in sorted(inner, key=lambda v: -int(sketch.size[v]))[:_MOST_NODE_NAMES]:
+        word = readable(shorten(plain_text(names[int(sketch.node[v])]), 24))
+        x, y, room = float(sketch.x[v]) * wide, float(sketch.height[v]) * tall, 4.0 * width_of(word) + 6
+        if any(abs(y - other) < 9 and x < end and x + room > start for start, end, other in taken):
+            continue
+        taken.append((x, x + room, y))
+        ax.annotate(
+            word,
+            (float(sketch.x[v]), float(sketch.height[v])),
+            xytext=(3, 2),
+            textcoords="offset points",
+            fontsize=7,
+            color=INK,
+            fontfamily=fonts_for([word]),
+            parse_math=False,
+        )
 
 
 def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
@@ -228,12 +271,16 @@ def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
     ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=color, markersize=3)
 
 
-def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int) -> None:
+def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int, names: Mapping[int, str]) -> None:
     """Write the legend under the picture, or above it if there are names under it."""
-    handles = legend_handles(drawn)
-    if n_outside:
-        from matplotlib.patches import Patch
+    from matplotlib.patches import Patch
 
+    handles = legend_handles(drawn)
+    for label in sorted(names)[:_MOST_IN_LEGEND]:
+        handles.append(Patch(facecolor=cluster_color(label), label=f"{label}  {names[label]}"))
+    if len(names) > _MOST_IN_LEGEND:
+        handles.append(Patch(alpha=0, label=f"and {len(names) - _MOST_IN_LEGEND:,} more names"))
+    if n_outside:
         words = f"outside the branch of the cluster ({n_outside:,})"
         handles.append(Patch(facecolor="#9ca3af", edgecolor="white", linewidth=0.0, hatch=_HATCH, label=words))
     if not handles:

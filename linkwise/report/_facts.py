@@ -43,7 +43,11 @@ class Trait:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One cluster: its label and size, names of its first members and of the most typical ones, and its traits."""
+    """One cluster: its label and size, names of its first members and of the most typical ones, and its traits.
+
+    ``name`` is that of a clade, a class or its terms, "" without one; ``texts`` are those of the typical members and
+    ``openings`` the beginnings of those of all listed ones.
+    """
 
     label: int
     size: int
@@ -51,6 +55,9 @@ class Cluster:
     exemplars: tuple[str, ...] = ()
     traits: tuple[Trait, ...] = ()
     margin: float | None = None
+    name: str = ""
+    texts: tuple[str, ...] = ()
+    openings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,7 @@ class Doubtful:
     other: int
     margin: float
     statements: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +228,8 @@ class Facts:
         The layout of the tree, the slots that statements join (empty if too many to draw), the samples in the plane.
     names, name_labels : tuple of str and of int
         Sample names from left to right, and their clusters; empty when there are too many to list.
+    node_names : tuple of (int, str)
+        Names of inner nodes of the tree, such as those of the clades of a taxonomy.
     n_missing : int
         Values that are missing in the data and were filled in to compare samples.
 
@@ -268,3 +278,9 @@ class Facts:
     n_contradicted: int = 0
     votes: tuple[Vote, ...] = ()
     truth: Truth | None = None
+    node_names: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def cluster_names(self) -> dict[int, str]:
+        """Names of the clusters that have one, by label."""
+        return {cluster.label: cluster.name for cluster in self.clusters if cluster.name}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,10 @@ from linkwise import __version__
 from linkwise._messages import more_lines
 from linkwise._typing import IntArray
 from linkwise.constraints import Kind
+from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand, confusion_matrix
 from linkwise.plots import lay_out, to_plane
+from linkwise.report._cluster_names import name_clusters
 from linkwise.report._comparison import compare, count_statements, slots_joined
 from linkwise.report._facts import (
     Cluster,
@@ -42,6 +44,7 @@ _DOUBTFUL = 12
 _CLEAR = 0.5  # samples with a larger margin are not doubtful; three are listed in any case
 _QUESTIONS = 5
 _JUDGED = 20
+_OPENING, _SHORT, _OPENINGS = 120, 80, 200  # letters of a text that are shown, fewer in lists, and of how many members
 _DOUBTED, _CONTRADICTED = 0.2, 0.5  # probabilities from which on statements are listed, and counted as contradicted
 
 
@@ -62,6 +65,9 @@ def gather_facts(
     questions: Sequence[Any] = (),
     scores: Sequence[Score] = (),
     truth: Any = None,
+    texts: Sequence[str] = (),
+    taxonomies: Sequence[Any] = (),
+    names: Mapping[int, str] | None = None,
     title: str = "Clusters and constraints",
     method: str | None = None,
     reasons: Sequence[str] = (),
@@ -101,6 +107,14 @@ def gather_facts(
         Before-after figures to report as well.
     truth : array-like of shape (n_samples,), optional
         Known classes, None or NaN where a class is not known: the report then shows classes against clusters.
+    texts : sequence of str
+        The text of every sample, as in ``Table.texts``; the report shows how they begin, with distinguishing terms
+        marked.
+    taxonomies : sequence of Taxonomy
+        Hierarchies of the samples with named nodes, as in ``Knowledge.taxonomies``: clusters and nodes of the tree
+        are named after their clades.
+    names : mapping of int to str, optional
+        Names of clusters by label, instead of those found.
     title, method, recipe, reasons : str and sequence of str
         Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result, and
         reasons for the method; a `Clustering` has them.
@@ -138,7 +152,7 @@ def gather_facts(
             certificate = getattr(result, "certificate_", getattr(result, "certificate", None))
     if constraints is not None and certificate is None:
         certificate = verify(tree if tree is not None and tree.marked is not None else clusters, constraints)
-    names = outcome.names(ids, constraints)
+    called = outcome.names(ids, constraints)
     sketch = None if tree is None else lay_out(tree, clusters)
     in_order = np.argsort(clusters, kind="stable") if sketch is None else np.argsort(sketch.slot)
     listed = in_order if len(in_order) <= _MAX_NAMES else in_order[:0]
@@ -149,7 +163,7 @@ def gather_facts(
         n_samples=outcome.n_samples,
         n_roots=0 if tree is None else tree.n_roots,
         k_min=getattr(outcome.estimator, "k_min_", None),
-        clusters=_clusters(clusters, names, max_members),
+        clusters=_clusters(clusters, called, max_members),
         kinds=_kinds(certificate),
         statements=_statements(constraints, certificate, max_statements),
         n_statements=0 if constraints is None else constraints.n_statements,
@@ -160,13 +174,13 @@ def gather_facts(
         scores=tuple(scores),
         sketch=sketch,
         arcs=slots_joined(constraints, None if certificate is None else certificate.held, sketch),
-        names=tuple(_names(listed, names)),
+        names=tuple(_names(listed, called)),
         version=__version__,
         name_labels=tuple(clusters[listed].tolist()),
         n_soft=0 if constraints is None else int((~constraints.is_hard).sum()),
         reasons=tuple(reasons) or tuple(getattr(result, "reasons", ())),
         repairs=_repairs(repair, outcome.estimator),
-        questions=tuple(_question(one, names) for one in list(questions)[:_QUESTIONS]),
+        questions=tuple(_question(one, called) for one in list(questions)[:_QUESTIONS]),
         remarks=_remarks(outcome.estimator, tree, clusters),
         votes=tuple(_vote(view) for view in getattr(outcome.estimator, "views_", ())),
         truth=None if truth is None else _truth(truth, clusters),
@@ -175,8 +189,26 @@ def gather_facts(
     if before is not None:
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
-        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names, sketch))
-    return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
+        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, called, sketch))
+    if X is not None:
+        facts = _with_data(facts, X, values, metric, features, clusters, constraints, called, list(texts))
+    return _with_names(facts, tree, clusters, constraints, taxonomies, names or {})
+
+
+def _with_names(
+    facts: Facts,
+    tree: Any,
+    labels: npt.NDArray[Any],
+    constraints: Constraints | None,
+    taxonomies: Sequence[Any],
+    given: Mapping[int, str],
+) -> Facts:
+    """Name clusters and nodes; names that are given come before those that are found."""
+    terms = [cluster.traits for cluster in facts.clusters] if facts.texts else ()
+    found = name_clusters(labels, tree, constraints, taxonomies, terms)
+    names = found.clusters | dict(given)
+    named = tuple(replace(cluster, name=names.get(cluster.label, "")) for cluster in facts.clusters)
+    return replace(facts, clusters=named, node_names=tuple(sorted(found.nodes.items())))
 
 
 def _truth(classes: Any, labels: npt.NDArray[Any]) -> Truth:
@@ -199,7 +231,11 @@ def _with_data(
     labels: npt.NDArray[Any],
     constraints: Constraints | None,
     names: npt.NDArray[Any] | None,
+    texts: list[str],
 ) -> Facts:
+    if texts and len(texts) != len(labels):
+        msg = f"report: texts has {len(texts):,} entries for {len(labels):,} samples, expected one each."
+        raise LinkwiseError(msg)
     sparse = hasattr(X, "tocsr")
     if features is None and hasattr(X, "columns"):
         features = list(X.columns)
@@ -207,14 +243,21 @@ def _with_data(
         metric = "cosine" if sparse else "euclidean"
     found = profile(X, labels, metric, features, values)
     described = []
-    for cluster, traits, typical in zip(facts.clusters, found.traits, found.exemplars, strict=True):
-        margin = float(found.margin[labels == cluster.label].mean())
+    order = np.argsort(labels, kind="stable")
+    groups = np.split(order, np.cumsum([cluster.size for cluster in facts.clusters])[:-1])
+    for cluster, traits, typical, mine in zip(facts.clusters, found.traits, found.exemplars, groups, strict=True):
+        margin = float(found.margin[mine].mean())
         exemplars = tuple(_names(np.array(typical, dtype=np.intp), names)) if cluster.size > 1 else ()
-        described.append(replace(cluster, traits=traits, exemplars=exemplars, margin=margin))
+        one = replace(cluster, traits=traits, exemplars=exemplars, margin=margin)
+        if texts:
+            members = mine[: min(len(cluster.members), _OPENINGS)].tolist()
+            openings = tuple(opening(texts[i], _SHORT) for i in members)
+            one = replace(one, texts=tuple(opening(texts[i]) for i in typical), openings=openings)
+        described.append(one)
     return replace(
         facts,
         clusters=tuple(described),
-        doubtful=_doubtful(found, labels, constraints, names),
+        doubtful=_doubtful(found, labels, constraints, names, texts),
         map=None if metric == "precomputed" else _map(X, labels),
         texts=sparse,
         n_missing=found.n_missing,
@@ -222,7 +265,11 @@ def _with_data(
 
 
 def _doubtful(
-    found: Profiles, labels: npt.NDArray[Any], constraints: Constraints | None, names: npt.NDArray[Any] | None
+    found: Profiles,
+    labels: npt.NDArray[Any],
+    constraints: Constraints | None,
+    names: npt.NDArray[Any] | None,
+    texts: list[str],
 ) -> tuple[Doubtful, ...]:
     if len(np.unique(labels)) < 2:
         return ()
@@ -234,9 +281,20 @@ def _doubtful(
         found.other[first].tolist(),
         found.margin[first].tolist(),
         count_statements(constraints, len(labels))[first].tolist(),
+        [opening(texts[i]) if texts else "" for i in first.tolist()],
         strict=True,
     )
     return tuple(Doubtful(*row) for row in rows)
+
+
+def opening(text: str, longest: int = _OPENING) -> str:
+    """How a text begins, on one line and cut after a word."""
+    words = " ".join(text[: 4 * longest].split())
+    if len(words) <= longest and len(text) <= 4 * longest:
+        return words
+    cut = words[: longest - 1]
+    kept = cut.rsplit(" ", 1)[0] if " " in cut[longest // 2 :] else cut
+    return f"{kept}…"
 
 
 def _map(X: Any, labels: npt.NDArray[Any]) -> Map:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from linkwise._messages import and_more, many, more_lines
-from linkwise.report._facts import Facts
+from linkwise.report._facts import Cluster, Facts
 from linkwise.report._sentences import (
     EFFECT,
     JUDGED,
@@ -19,6 +19,7 @@ from linkwise.report._sentences import (
     agreement_words,
     asked,
     ballot,
+    called,
     change_words,
     compared,
     filled,
@@ -130,15 +131,26 @@ def _changes(facts: Facts) -> list[str]:
 def _clusters(facts: Facts) -> list[str]:
     parts = ["## The clusters", *([plain(filled(facts))] if facts.n_missing else [])]
     for cluster in facts.clusters:
-        lines = [f"### Cluster {cluster.label}: {many(cluster.size, 'sample')}"]
+        title = plain(called(cluster), 100)
+        lines = [f"### {title[0].upper()}{title[1:]}: {many(cluster.size, 'sample')}"]
         if cluster.traits:
             lines.append(_list(plain(trait_words(trait, facts.texts)) for trait in cluster.traits))
-        if cluster.exemplars:
+        if cluster.texts:
+            typical = zip(cluster.exemplars or cluster.members, cluster.texts, strict=False)
+            lines.append(f"Typical:\n\n{_list(f'{plain(name, 80)}: {_bold(text, cluster)}' for name, text in typical)}")
+        elif cluster.exemplars:
             lines.append(f"Typical: {', '.join(plain(name, 80) for name in cluster.exemplars)}")
         names = ", ".join(plain(name, 80) for name in cluster.members[:_MEMBERS])
         lines.append(f"Members: {names}{and_more(min(len(cluster.members), _MEMBERS), cluster.size)}")
         parts.append("\n\n".join(lines))
     return parts
+
+
+def _bold(text: str, cluster: Cluster) -> str:
+    """A text with the terms of a cluster in bold."""
+    terms = {trait.feature.lower() for trait in cluster.traits}
+    parts = re.split(r"(\w+)", text)
+    return "".join(f"**{plain(part)}**" if part.lower() in terms else plain(part) for part in parts)
 
 
 def _doubtful(facts: Facts) -> list[str]:

@@ -17,6 +17,7 @@ from linkwise.report._sentences import (
     compared,
     filled,
     judgment,
+    marked,
     mean_words,
     safe,
     trait_words,
@@ -54,38 +55,54 @@ def cluster_section(facts: Facts) -> str:
     if facts.n_missing:
         parts.append(f"<p class='soft'>{safe(filled(facts))}</p>")
     parts.append('<div class="cards">')
-    parts += [_card(cluster, facts, largest) for cluster in facts.clusters[:_MAX_CLUSTERS]]
+    differences = (abs(trait.difference) for cluster in facts.clusters for trait in cluster.traits)
+    full = max(_LEAST_BAR, max(differences, default=0.0))
+    parts += [_card(cluster, facts, largest, full) for cluster in facts.clusters[:_MAX_CLUSTERS]]
     parts.append("</div>")
     if len(facts.clusters) > _MAX_CLUSTERS:
         parts.append(f"<p class='soft'>… and {many(len(facts.clusters) - _MAX_CLUSTERS, 'more cluster')}.</p>")
     return "\n".join(parts)
 
 
-def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
+def _card(cluster: Cluster, facts: Facts, largest: int, full: float) -> str:
     color = cluster_color(cluster.label)
     share, part = 100 * cluster.size / largest, cluster.size / max(facts.n_samples, 1)
     margin = "" if cluster.margin is None or len(facts.clusters) < 2 else f", mean margin {cluster.margin:.2f}"
     typical = ""
-    if cluster.exemplars:
+    terms = [trait.feature for trait in cluster.traits] if facts.texts else []
+    if cluster.texts:
+        named = cluster.exemplars or cluster.members
+        typical = "".join(
+            f"<li><bdi>{safe(name, 60)}</bdi>: <bdi>{marked(text, terms)}</bdi></li>"
+            for name, text in zip(named, cluster.texts, strict=False)
+        )
+        typical = f"<p class='soft'>typical:</p><ul class='texts'>{typical}</ul>"
+    elif cluster.exemplars:
         names = ", ".join(f"<bdi>{safe(name, 60)}</bdi>" for name in cluster.exemplars)
         typical = f"<p><span class='soft'>typical:</span> {names}</p>"
-    members = "".join(f"<li><bdi>{safe(name)}</bdi></li>" for name in cluster.members)
+    begun = [f": {marked(text, terms)}" for text in cluster.openings]
+    begun += [""] * (len(cluster.members) - len(begun))
+    members = "".join(
+        f"<li><bdi>{safe(name)}</bdi>{text}</li>" for name, text in zip(cluster.members, begun, strict=True)
+    )
+    kind = "texts" if cluster.openings else "members"
+    heading = f"<b>{safe(cluster.name, 80)}</b>, " if cluster.name else ""
     more = more_of(len(cluster.members), cluster.size)
     return (
-        f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} '
+        f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} {heading}'
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
         f'<span class="bar"><span style="width:{share:.1f}%;background:{color}"></span></span>'
-        f"{_traits(cluster.traits, facts)}{typical}"
-        f'<details><summary>members</summary><ul class="members">{members}</ul>{more}</details></article>'
+        f"{_traits(cluster.traits, facts, full)}{typical}"
+        f'<details><summary>members</summary><ul class="{kind}">{members}</ul>{more}</details></article>'
     )
 
 
-def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
+def _traits(traits: tuple[Trait, ...], facts: Facts, full: float) -> str:
+    """Write terms, or features with bars, of which one of ``full`` standard deviations has the whole length."""
     if not traits:
         return ""
     if facts.texts:
         return "<p class='terms'>" + "".join(f"<b>{safe(t.feature, 60)}</b>" for t in traits) + "</p>"
-    full = max(_LEAST_BAR, *(abs(t.difference) for cluster in facts.clusters for t in cluster.traits))
     rows = ["<tr><th></th><th></th><th class='n'>sd</th><th class='n'>mean</th></tr>"]
     for trait in traits:
         reach = 50 * abs(trait.difference) / full
@@ -178,12 +195,18 @@ def doubt_section(facts: Facts) -> str:
     """Write the samples that are nearly as close to another cluster as to their own."""
     if not facts.doubtful:
         return ""
+    texts = any(one.text for one in facts.doubtful)
+    terms = {cluster.label: [trait.feature for trait in cluster.traits] for cluster in facts.clusters}
     rows = "".join(
         f"<tr><td><bdi>{safe(one.name, 80)}</bdi></td><td>{swatch(one.cluster)}</td><td>{swatch(one.other)}</td>"
-        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td></tr>"
+        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td>"
+        f"{f'<td class=soft>{marked(one.text, terms.get(one.cluster, ()))}</td>' if texts else ''}</tr>"
         for one in facts.doubtful
     )
-    head = '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th></tr>'
+    head = (
+        '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th>'
+        f"{'<th>text</th>' if texts else ''}</tr>"
+    )
     return (
         "<h2>Least certain</h2>\n<p class='soft'>Samples nearly as close to another cluster as to their own; the "
         "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "

@@ -34,7 +34,8 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
 
     ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to length
     one; ``"precomputed"`` takes the mean dissimilarity to the other members, and has no traits. A trait's difference is
-    (mean in the cluster - mean over all) / standard deviation over all, each over the samples that have a value.
+    (mean in the cluster - mean over all) / standard deviation over all, each over the samples that have a value. Terms
+    of texts come in the order of the difference times the share of the cluster's texts that have them.
     """
     kinds, group = np.unique(labels, return_inverse=True)
     group = group.ravel().astype(np.intp)
@@ -44,28 +45,24 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
         msg = f"report: X has {rows:,} rows, but there are {len(labels):,} samples."
         raise LinkwiseError(msg)
     if metric == "precomputed":
-        away = _mean_dissimilarities(X, group, size)
+        own, near, nearest = _own_and_next(_mean_dissimilarities(X, group, size), group)
         traits: tuple[tuple[Trait, ...], ...] = ((),) * len(kinds)
     else:
         table: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         from sklearn.preprocessing import normalize
 
-        away = _to_centers(normalize(table) if metric == "cosine" else table, group, size)
+        own, near, nearest = _to_centers(normalize(table) if metric == "cosine" else table, group, size)
         traits = _traits(_read_values(table, values), group, size, features)
     gone = (
         0 if values is None or hasattr(values, "tocsr") else int(np.isnan(np.asarray(values, dtype=np.float64)).sum())
     )
-    own = away[np.arange(len(group)), group]
-    rest = away.copy()
-    rest[np.arange(len(group)), group] = np.inf
-    nearest = rest.argmin(axis=1)
-    b = rest[np.arange(len(group)), nearest] if len(kinds) > 1 else np.full(len(group), np.inf)
     with np.errstate(invalid="ignore"):
-        margin = np.where(np.isinf(b), 1.0, (b - own) / np.maximum(np.maximum(own, b), np.finfo(float).tiny))
-    typical = []
-    for g in range(len(kinds)):
-        members = np.flatnonzero(group == g)
-        typical.append(tuple(members[np.argsort(own[members], kind="stable")[:_EXEMPLARS]].tolist()))
+        gap = (near - own) / np.maximum(np.maximum(own, near), np.finfo(float).tiny)
+        margin = np.where(np.isinf(near), 1.0, gap)
+    typical = [
+        tuple(members[np.argsort(own[members], kind="stable")[:_EXEMPLARS]].tolist())
+        for members in np.split(np.argsort(group, kind="stable"), np.cumsum(size)[:-1])
+    ]
     return Profiles(traits, tuple(typical), margin, kinds[nearest], gone)
 
 
@@ -90,17 +87,30 @@ def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
     return np.asarray(total / size[:, None])
 
 
-def _to_centers(table: Any, group: IntArray, size: IntArray) -> FloatArray:
-    """Return the distances from every sample to the center of every cluster."""
+def _own_and_next(away: FloatArray, group: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The distance of samples to their own cluster and to the next one, and that cluster; inf without another."""
+    at = np.arange(len(group))
+    own = away[at, group]
+    away[at, group] = np.inf
+    nearest = away.argmin(axis=1)
+    return own, away[at, nearest], nearest
+
+
+def _to_centers(table: Any, group: IntArray, size: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Compare every sample with the center of every cluster, as `_own_and_next`, some samples at a time."""
     center = _group_means(table, group, size)
     square = np.asarray(table.multiply(table).sum(axis=1) if hasattr(table, "multiply") else (table**2).sum(axis=1))
-    away = np.empty((len(group), len(size)))
-    step = max(1, _CELLS // max(center.size, 1))
+    own, near = np.empty(len(group)), np.empty(len(group))
+    nearest = np.empty(len(group), dtype=np.intp)
+    step = max(1, _CELLS // max(center.size, len(size)))
     for start in range(0, len(group), step):
         part = slice(start, start + step)
-        across = np.asarray(table[part] @ center.T)
-        away[part] = square.ravel()[part, None] - 2 * across + (center**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(away, 0.0)))
+        away = np.asarray(table[part] @ center.T)
+        away *= -2
+        away += (center**2).sum(axis=1)
+        away += square.ravel()[part, None]
+        own[part], near[part], nearest[part] = _own_and_next(away, group[part])
+    return np.sqrt(np.maximum(own, 0.0)), np.sqrt(np.maximum(near, 0.0)), nearest
 
 
 def _mean_dissimilarities(X: Any, group: IntArray, size: IntArray) -> FloatArray:
@@ -130,10 +140,14 @@ def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple
         msg = f"report: features has {len(names):,} names, but X has {d:,} columns."
         raise LinkwiseError(msg)
     found = []
+    often = _group_means((table != 0).astype(np.float64), group, size) if terms else None
     for g in range(len(size)):
         weight = difference[g] if terms else np.abs(difference[g])
-        top = np.argsort(-weight, kind="stable")[:_TRAITS]
-        top = top[weight[top] >= _LEAST]
+        distinctive = weight >= _LEAST
+        if often is not None:  # a term of one text among many, such as a signature, says little about the others
+            weight = weight * often[g]
+        top = np.argsort(-np.where(distinctive, weight, -1.0), kind="stable")[:_TRAITS]
+        top = top[distinctive[top]]
         picked = (part[top].tolist() for part in (mean[g], overall, difference[g], spread))
         gone = np.rint(size[g] - known[g, top]).astype(np.intp).tolist()
         found.append(tuple(map(Trait, [names[j] for j in top.tolist()], *picked, gone)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from linkwise._messages import many, number
 from linkwise.constraints import Kind
-from linkwise.report._facts import Change, Comparison, Facts, Trait, Truth, Vote
+from linkwise.report._facts import Change, Cluster, Comparison, Facts, Trait, Truth, Vote
 
 EFFECT = "Effect of the constraints"
 STATEMENTS = "Statements and how many hold"
@@ -189,6 +189,18 @@ def safe(text: str, longest: int = 300) -> str:
     if len(text) > longest:
         text = f"{text[:longest]}… ({len(text):,} characters)"
     return html.escape(_CONTROL.sub("�", text), quote=True)
+
+
+def marked(text: str, terms: Sequence[str], longest: int = 300) -> str:
+    """Escape a text for HTML, with the words that are among some terms marked."""
+    wanted = {term.lower() for term in terms}
+    parts = re.split(r"(\w+)", text[:longest])
+    return "".join(f"<mark>{safe(part)}</mark>" if part.lower() in wanted else safe(part) for part in parts)
+
+
+def called(cluster: Cluster) -> str:
+    """Word the number and the name of a cluster, as in ``cluster 2, Canidae``."""
+    return f"cluster {cluster.label}" + (f", {cluster.name}" if cluster.name else "")
 
 
 def script_json(values: Sequence[object]) -> str:

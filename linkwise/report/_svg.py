@@ -41,7 +41,8 @@ def tree_svg(facts: Facts) -> str:
         _axis(sketch, floor),
         _branches(sketch, step, floor),
         _cut(sketch, step, floor),
-        _strip(sketch, step, ground),
+        _node_names(facts, sketch, step, floor),
+        _strip(sketch, step, ground, facts.cluster_names),
         *_arcs(facts, sketch, step, arc_line),
         _leaf_names(facts, step, below + 4) if named else "",
         '<g class="pins"></g></svg>',
@@ -54,7 +55,7 @@ def before_svg(facts: Facts) -> str:
     found = facts.comparison
     if found is None or found.sketch is None:
         return ""
-    return tree_svg(replace(facts, sketch=found.sketch, arcs=found.arcs, names=()))
+    return tree_svg(replace(facts, sketch=found.sketch, arcs=found.arcs, names=(), node_names=()))
 
 
 def _y(height: float, top: float, floor: float) -> float:
@@ -109,23 +110,46 @@ def _cut(sketch: Sketch, step: float, floor: float) -> str:
     return '<g class="caps">' + "".join(caps) + "</g>"
 
 
-def _strip(sketch: Sketch, step: float, ground: float) -> str:
+def _node_names(facts: Facts, sketch: Sketch, step: float, floor: float) -> str:
+    """Write names of inner nodes beside their stems, those of large branches first, where no other name stands."""
+    names = dict(facts.node_names)
+    if not names:
+        return ""
+    inner = [v for v in range(sketch.n_leaves, len(sketch.node)) if int(sketch.node[v]) in names]
+    taken: list[tuple[float, float, float]] = []
+    parts = []
+    for v in sorted(inner, key=lambda v: -int(sketch.size[v]))[:_MAX_NAMES]:
+        name = names[int(sketch.node[v])]
+        short = name if len(name) <= 24 else name[:23] + "…"
+        x, y = LEFT + float(sketch.x[v]) * step + 4, _y(float(sketch.height[v]), sketch.top, floor) - 3
+        end = x + 6.5 * len(short) + 6
+        if end > WIDTH or any(abs(y - other) < 13 and x < stop and end > start for start, stop, other in taken):
+            continue
+        taken.append((x, end, y))
+        parts.append(f'<text x="{x:.1f}" y="{y:.1f}">{safe(short)}<title>{safe(name)}</title></text>')
+    return f'<g class="nodes">{"".join(parts)}</g>'
+
+
+def _strip(sketch: Sketch, step: float, ground: float, names: dict[int, str]) -> str:
     parts = ['<g class="strip">']
     for start, stop, label, at_home in sketch.ground(2 * WIDTH):
         x, width = LEFT + start * step, (stop - start) * step
-        what = f"cluster {label}" if at_home else f"cluster {label}, outside its branch"
+        what = f"cluster {label}" + (f", {names[label]}" if label in names else "")
+        what += "" if at_home else ", outside its branch"
         number = str(label) if at_home else f"→ {label}"
         parts.append(
             f'<rect x="{x:.1f}" y="{ground}" width="{width:.1f}" height="{_STRIP}" fill="{cluster_color(label)}" '
-            f'data-cluster="{label}"><title>{what}</title></rect>'
+            f'data-cluster="{label}"><title>{safe(what)}</title></rect>'
         )
         if not at_home:
             lines = "".join(f"M{x + at:.1f} {ground + _STRIP}l4 -{_STRIP}" for at in np.arange(0.0, width - 4, 5.0))
             parts.append(f'<path class="outside" d="{lines}"/>')
         if width > (18 if at_home else 30):
             ink = text_on(cluster_color(label))
+            if at_home and label in names and 6.5 * (len(names[label]) + 4) < width:
+                number += f"  {names[label]}"
             parts.append(
-                f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{number}</text>'
+                f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{safe(number)}</text>'
             )
     return "".join(parts) + "</g>"
 

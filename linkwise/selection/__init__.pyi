@@ -11,6 +11,11 @@ from linkwise.selection._doubt import (
     Suspects as Suspects,
     suspects as suspects,
 )
+from linkwise.selection._records import (
+    Evidence as Evidence,
+    RecordGroups as RecordGroups,
+    group_records as group_records,
+)
 from linkwise.selection._search_cv import (
     KnowledgeSearchCV as KnowledgeSearchCV,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -203,7 +204,7 @@ class Exchange(Tree):
         made = assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids)
         return cls._assembled(made, None, made.numbers(nodes.joins))
 
-    def to_newick(self, *, join: bool = False) -> str:
+    def to_newick(self, *, join: bool = False, node_names: Mapping[int, str] | None = None) -> str:
         r"""Write Newick text, one line per tree; lengths are differences of monotone heights.
 
         Ids (or sample numbers) are the leaf names, quoted where needed. Marks and raw heights are left out; `to_json`
@@ -215,6 +216,8 @@ class Exchange(Tree):
             Join the trees of a forest above the highest merge, as `joined` does, so that the text holds one tree:
             many programs read the first one only. The join carries the comment ``[&&NHX:linkwise_join=3]`` (the
             number of trees), which other programs ignore and `from_newick` understands.
+        node_names : mapping of int to str, optional
+            Names of inner nodes by number. Programs read them as names of clades (ete3 with ``format=1``).
 
         Returns
         -------
@@ -228,7 +231,7 @@ class Exchange(Tree):
         >>> Dendrogram.from_merges(3, [(0, 2)], [2.0]).to_newick(join=True)
         '(1:2.2,(0:2.0,2:2.0):0.20000000000000018)[&&NHX:linkwise_join=2];\n'
         """
-        return write_newick(self.joined() if join else self)
+        return write_newick(self.joined() if join else self, node_names)
 
     def joined(self) -> Self:
         """Return one tree: the roots of a forest meet in a *join*, a tenth above the highest merge.

@@ -19,6 +19,10 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.trees._newick import read_newick
 from linkwise.trees._parent_array import refuse_cycle
 
+_NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+"
+_SUPPORT = re.compile(rf"(?:{_NUMBER})(?:/(?:{_NUMBER}))*")  # also 95.2/98, as of two tests
+_SUPPORT_AND_NAME = re.compile(rf"(?:{_NUMBER}):(.*\S.*)")
+
 
 class NamedNodes(NamedTuple):
     """Nodes in the order of a text: the position of the parent of each (-1: none), and its name ("": none)."""
@@ -35,9 +39,18 @@ class NamedNodes(NamedTuple):
 
 
 def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NamedNodes:
-    """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths are ignored."""
-    nodes = read_newick(text, forest, wanted)
-    return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(nodes.name, dtype=np.str_))
+    """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths are ignored.
+
+    Inner nodes with the support of a clade, as in ``(a,b)95``, have no name; of ``'95:Canidae'`` the name is kept.
+    Where all leaves are called by numbers, those of inner nodes are names, too.
+    """
+    nodes = read_newick(text, forest, wanted, negative=True)
+    names = list(nodes.name)
+    if not all(_SUPPORT.fullmatch(name) for name, leaf in zip(names, nodes.is_leaf, strict=True) if leaf):
+        for v in (v for v, leaf in enumerate(nodes.is_leaf) if not leaf):
+            both = _SUPPORT_AND_NAME.fullmatch(names[v])
+            names[v] = "" if _SUPPORT.fullmatch(names[v]) else names[v] if both is None else both[1].strip()
+    return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(names, dtype=np.str_))
 
 
 # -- nested dictionaries and JSON --------------------------------------------------------------------------------------

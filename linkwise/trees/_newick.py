@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -21,9 +21,9 @@ _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
 _TOKEN = re.compile(  # one mark, name or comment, and the plain branch length that may follow it
     r"""\s*(?:
         ([(),:;])
-      | '((?:[^']|'')*)'
+      | ('(?:[^']|'')*'|"[^"]*")
       | (\[[^\]]*\])
-      | ([^\s()\[\]:;,']+)
+      | ([^\s()\[\]:;,'"][^\s()\[\]:;,']*)
     )(?: :([0-9.eE+-]+)(?![^\s()\[\]:;,]) )?""",
     re.VERBOSE,
 )
@@ -39,7 +39,7 @@ class NewickNodes(NamedTuple):
     joins: list[int]  # inner nodes that a comment calls joins
 
 
-def write_newick(tree: Tree) -> str:
+def write_newick(tree: Tree, node_names: Mapping[int, str] | None = None) -> str:
     """Write each tree on its own line; lengths are differences of monotone heights."""
     n = tree.n_samples
     start, child = tree.child_start.tolist(), tree.child.tolist()
@@ -55,6 +55,9 @@ def write_newick(tree: Tree) -> str:
         tail = tails[node]
         at = len(tail) - len(tail.lstrip(":0123456789.e+-"))
         tails[node] = f"{tail[:at]}[&&NHX:linkwise_join={start[node + 1] - start[node]}]{tail[at:]}"
+    for node, name in (node_names or {}).items():
+        if node >= n and name:
+            tails[node] = _quote(name) + tails[node]
     pieces: list[str] = []
     todo = roots[::-1]  # ~v stands for closing v
     while todo:
@@ -82,8 +85,9 @@ class _Reader:
 
     FRESH, CLOSED, NAMED, LENGTH, DONE = range(5)  # nothing read; children read; name read; ':' read; length read
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, negative: bool = False) -> None:
         self.text = text
+        self.negative = negative  # whether branch lengths may be below zero, as neighbor joining makes them
         self.nodes = NewickNodes([], [], [], [], [])
         self.opened: list[int] = []  # where in the text each node begins
         self.underscored: list[int] = []  # nodes whose name has an underscore outside quotes
@@ -170,13 +174,17 @@ class _Reader:
             length = math.nan if quoted else float(word)
         except ValueError:
             self.fail(position, f"{word!r} is not a branch length")
-        if not math.isfinite(length) or length < 0:
+        if not math.isfinite(length) or (length < 0 and not self.negative):
             self.fail(position, f"the branch length is {word}, expected a finite number >= 0")
         return length
 
 
-def read_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NewickNodes:
+def read_newick(
+    text: Any, forest: bool, wanted: Collection[str] | None = None, *, negative: bool = False
+) -> NewickNodes:
     """Read one tree, or all trees when ``forest``, into arrays of nodes; errors name the place in the text.
+
+    Branch lengths below zero are refused unless ``negative``.
 
     Names stay as written, but for one case. By the grammar an underscore outside quotes is a blank: a name without
     quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks, with a warning.
@@ -185,15 +193,17 @@ def read_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) 
         msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
         raise LinkwiseError(msg)
     text = text.removeprefix("\ufeff")
-    reader = _Reader(text)
+    reader = _Reader(text, negative=negative)
     position, end = 0, len(text.rstrip())
     while position < end:
         token = _TOKEN.match(text, position)
         if token is None:
             at = end - len(text[position:end].lstrip())
-            what = {"[": "a comment is never closed", "'": "a quote is never closed"}.get(
-                text[at], f"unexpected {text[at]!r}"
-            )
+            what = {
+                "[": "a comment is never closed",
+                "'": "a quote is never closed",
+                '"': "a quote is never closed",
+            }.get(text[at], f"unexpected {text[at]!r}")
             reader.fail(at, what)
         mark, quoted, comment, word, length = token.groups()
         position = token.end()
@@ -208,7 +218,8 @@ def read_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) 
             elif word:
                 reader.word(word, at, quoted=False)
             else:
-                reader.word(quoted.replace("''", "'"), at, quoted=True)
+                name = quoted[1:-1].replace("''", "'") if quoted[0] == "'" else quoted[1:-1]
+                reader.word(name, at, quoted=True)
         if length:
             reader.colon(token.start(5) - 1)
             reader.word(length, token.start(5), quoted=False)

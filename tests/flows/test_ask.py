@@ -200,7 +200,7 @@ def test_of_many_rows_some_are_asked_about_and_the_log_is_read_by_name(data, tmp
     assert code == 0
     asked_about = int(re.findall(r"30 rows: questions are about (\d+) of them", said.out)[0])
     assert 8 <= asked_about <= 10
-    assert re.findall(r"^a +(-?[\d.]+)", said.out, flags=re.MULTILINE)[0] in data.read_text()  # not the scaled value
+    assert re.findall(r"^[* ] +a +(-?[\d.]+)", said.out, flags=re.MULTILINE)[0] in data.read_text()  # not scaled
     names = re.findall(r'"names":\["(s\d+)","(s\d+)"\]', log.read_text())
     assert main(["convert", str(log), str(tmp_path / "with.csv"), "--data", str(data), "--id", "name"]) == 0
     assert main(["convert", str(log), str(tmp_path / "alone.csv")]) == 0

@@ -1,4 +1,4 @@
-"""docs/tutorial.md and docs/journeys.md: every command runs, in order, in an empty folder for each journey.
+"""docs/tutorial.md, docs/journeys.md and docs/journey-*.md: every command runs, in order, in an empty folder for each journey.
 
 Commands end with the exit code the page says, and print what the page shows. Journeys through real data run where
 these are: in the folder that LINKWISE_DATA names, or in shared/data beside the clone.
@@ -34,10 +34,13 @@ class Block(NamedTuple):
 
 
 def journeys() -> dict[str, list[Block]]:
-    """The tutorial, and each section of the other page."""
+    """The tutorial, each section of the page with three journeys, and each page of one."""
     found = {"tutorial": (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")}
     for section in (ROOT / "docs" / "journeys.md").read_text(encoding="utf-8").split("\n## ")[1:]:
         found[section.split(":")[0].lower()] = section
+    for page in sorted((ROOT / "docs").glob("journey-*.md")):
+        if "```shell" in (text := page.read_text(encoding="utf-8")):
+            found[page.stem] = text
     return {
         name: [Block(kind, int(code or 0), content) for kind, code, content in BLOCK.findall(text)]
         for name, text in found.items()
@@ -117,6 +120,8 @@ def test_every_command_of_a_journey_does_what_the_page_says(name, tmp_path, monk
     if name in REAL:
         monkeypatch.setenv("LINKWISE_DATA", str(DATA))
     said = travel(JOURNEYS[name], monkeypatch)
+    if name.startswith("journey-"):
+        return
     wanted = {"cluster", "explain", "check", "repair", "score", "why", "plot", "report", "ask", "assign"}
     used = {word.split()[1] for word in re.findall(r"\blinkwise \w+", "\n".join(said))}
     assert wanted - used <= ({"explain", "check"} if name != "tutorial" else set())
@@ -135,6 +140,17 @@ def check_tutorial(said: dict[str, str], folder: Path) -> None:
 
 
 def test_no_journey_is_lost():
-    assert list(JOURNEYS) == ["tutorial", "zoo", "news", "meters"]
+    pages = [f"journey-{who}" for who in ("analyst", "asker", "biologist", "records", "texts")]
+    assert list(JOURNEYS) == ["tutorial", "zoo", "news", "meters", *pages]
     assert REAL == ["zoo", "news"]
-    assert [sum(block.kind == "shell" for block in blocks) for blocks in JOURNEYS.values()] == [18, 12, 9, 5]
+    assert [sum(block.kind == "shell" for block in blocks) for blocks in JOURNEYS.values()] == [
+        18,
+        12,
+        9,
+        5,
+        5,
+        2,
+        4,
+        3,
+        3,
+    ]

@@ -113,6 +113,7 @@ def test_a_table_of_texts_is_compared_by_its_words():
         (["5", "5", "", "5"], "constant"),
         (["x", "", "", "x"], "categories"),
         (["inf", "2", "3", "4"], "numbers"),
+        (["007", "12", "34", "56"], "codes"),
         (["1.5", "2,25", "3,75", "1,125"], "unclear numbers"),
         (["a", "b", "a", "b"], "categories"),
         (["", "?", "NA", "n/a"], "empty"),
@@ -128,6 +129,26 @@ def test_a_large_number_that_is_no_sentinel_stays():
     assert "missing" not in found.arguments  # once only: it may be a measurement
     found, _ = of("a,b\n1,998.5\n2,999\n999,999\n999,997\n3,996\n")
     assert "missing" not in found.arguments  # 999 is a measurement of b
+
+
+def test_texts_say_more_than_categories_but_not_more_than_numbers():
+    rows = [f"n{i},the {i} words of a letter about {'ships' if i % 2 else 'cows'},{'ab'[i % 2]}" for i in range(12)]
+    assert of("key,body,kind\n" + "\n".join(rows))[0].arguments == {"id": "key", "text": ["body"]}
+    found = of("key,body,kind,x\n" + "\n".join(f"{row},{i}.5" for i, row in enumerate(rows)))[0]
+    assert found.arguments == {"id": "key", "drop": ["body"], "categories": ["kind"]}
+    assert found.others[0][1] == {"id": "key", "text": ["body"]}
+
+
+def test_records_are_recognized_and_the_command_for_them_works(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"r{i},Ann Lee{i // 2},m{i // 2}@x.org,0{i // 2}7,{i % 5}.5\n" for i in range(60))
+    (tmp_path / "people.csv").write_text(f"id,name,mail,phone,age\n{rows}")
+    found = look("people.csv")
+    told = next(line for line in found.advice if "duplicates" in line)
+    command = told.split("`")[1]
+    assert command == "linkwise duplicates people.csv --id id --block '~name,mail,phone'"
+    assert main(shlex.split(command)[1:]) == 0
+    assert "60 records in " in capsys.readouterr().out
 
 
 def test_nothing_to_compare_by_is_an_error():

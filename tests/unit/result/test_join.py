@@ -15,7 +15,7 @@ from Bio import Phylo
 from scipy.cluster.hierarchy import cophenet, is_monotonic, is_valid_linkage, to_tree
 from scipy.spatial.distance import squareform
 
-from linkwise import Constraints, Dendrogram, verify
+from linkwise import Constraints, Dendrogram, Taxonomy, verify
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import read_tree, write_tree
 from tests.oracles import newick
@@ -151,7 +151,7 @@ def test_the_oracle_refuses_what_is_not_one_tree():
             newick.read(text)
 
 
-def test_biopython_and_dendropy_read_every_sample():
+def test_biopython_dendropy_and_scipy_read_every_sample_and_name():
     for seed in range(examples(30, 500)):
         forest = forest_of(seed, named=True)
         text, names = forest.to_newick(join=True), set(forest.ids.tolist())
@@ -159,6 +159,17 @@ def test_biopython_and_dendropy_read_every_sample():
         assert {leaf.name for leaf in found.get_terminals()} == names
         known = dendropy.Tree.get(data=text, schema="newick")
         assert {leaf.taxon.label for leaf in known.leaf_nodes()} == names
+        again = Dendrogram.from_newick(text)
+        assert to_tree(again.to_linkage(binary=True)).get_count() == len(names) if len(names) > 1 else True
+        called = {v: f"{NAMES[v % len(NAMES)]} clade {v}" for v in range(forest.n_samples, forest.n_nodes)}
+        text = forest.to_newick(join=True, node_names=called)
+        for read, inner in (
+            (Phylo.read(io.StringIO(text), "newick"), lambda tree: [v.name for v in tree.get_nonterminals()]),
+            (dendropy.Tree.get(data=text, schema="newick"), lambda tree: [v.label for v in tree.internal_nodes()]),
+        ):
+            assert sorted(name for name in inner(read) if name) == sorted(called.values())
+        assert set(called.values()) <= set(Taxonomy.from_newick(text).names.tolist())
+        assert set(Dendrogram.from_newick(text).ids.tolist()) == names
         if not forest.is_tree:
             assert found.root.comment == f"&&NHX:linkwise_join={forest.n_roots}"
             assert known.seed_node.annotations.get_value("linkwise_join") == str(forest.n_roots)

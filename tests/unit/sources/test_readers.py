@@ -128,10 +128,22 @@ def test_newick_underscores_are_blanks_where_samples_or_items_are_called_so():
 
 
 def test_newick_forests_and_repeated_inner_names():
-    tree = Taxonomy.from_newick("((a,b)95,(c,d)95);\n(e,f);", forest=True)
+    tree = Taxonomy.from_newick("((a,b)x,(c,d)x);\n(e,f);", forest=True)
     assert tree.parent.tolist().count(-1) == 2
-    with pytest.raises(LinkwiseError, match="several nodes are called '95'"):
-        tree.labels(nodes=["95"])
+    with pytest.raises(LinkwiseError, match="several nodes are called 'x'"):
+        tree.labels(nodes=["x"])
+
+
+def test_newick_as_programs_write_it():
+    text = """[&R] (('Canis lupus'[&rate=1.2]:-0.1,"Canis latrans":2e-3)'95:Canis'[&support=95]:0.3,
+        ((Felis:1,Lynx:1)0.98:1[a comment (with, marks)],Vulpes:1)95.2/98)root:0;"""
+    tree = Taxonomy.from_newick(text)
+    assert tree.ids.tolist() == ["Canis lupus", "Canis latrans", "Felis", "Lynx", "Vulpes"]
+    inner = np.setdiff1d(np.arange(tree.n_nodes), tree.node)
+    assert sorted(tree.names[inner].tolist()) == ["", "", "Canis", "root"]  # support is no name
+    assert tree.triplets(minimal=True).n_statements == 3
+    numbers = Taxonomy.from_newick("((0,1)3,2);", ids=range(4))  # a name, since leaves are numbers
+    assert numbers.node.tolist()[3] == numbers.parent[numbers.node[0]]
 
 
 # -- nested ------------------------------------------------------------------------------------------------------------

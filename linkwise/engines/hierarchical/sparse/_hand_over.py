@@ -118,7 +118,7 @@ def audit_merging(merged: Merged, items: Items, problem: Problem, recall: float,
     size, mean = merged.size, merged.mean
     far = cdist(mean[rows], mean, "sqeuclidean") * (2 * np.outer(size[rows], size) / np.add.outer(size[rows], size))
     far[np.arange(len(rows)), rows] = np.inf
-    far[_barred(merged, items, problem)[rows].toarray()] = np.inf
+    far[_barred(merged, items, problem, rows).toarray()] = np.inf
     both = np.concatenate([merged.adjacent, merged.adjacent[:, ::-1]])
     near = scipy.sparse.csr_array((np.ones(len(both), dtype=np.bool_), (both[:, 0], both[:, 1])), shape=(c, c))
     best, along = far.min(axis=1), np.where(near[rows].toarray(), far, np.inf).min(axis=1)
@@ -136,8 +136,8 @@ def audit_merging(merged: Merged, items: Items, problem: Problem, recall: float,
     )
 
 
-def _barred(merged: Merged, items: Items, problem: Problem) -> Any:
-    """The pairs of clusters that cannot-links and groups apart keep apart, as a sparse matrix of booleans."""
+def _barred(merged: Merged, items: Items, problem: Problem, rows: IntArray) -> Any:
+    """The clusters that cannot-links and groups apart keep apart from some of them, as a sparse matrix of booleans."""
     c = len(merged.size)
     cluster = merged.cluster[items.of_sample]
     cannot = cluster[problem.hard.cannot].reshape(-1, 2)
@@ -146,4 +146,5 @@ def _barred(merged: Merged, items: Items, problem: Problem) -> Any:
     held: BoolArray = np.ones(len(apart.member), dtype=np.bool_)
     shape = (max(int(apart.owner.max(initial=-1)) + 1, 1), c)
     groups = scipy.sparse.csr_array((held, (apart.owner, cluster[apart.member])), shape=shape)
-    return (graph + graph.T + groups.T @ groups).astype(np.bool_).tocsr()
+    both = graph.tocsr() + graph.T.tocsr()
+    return (both[rows] + groups.T.tocsr()[rows] @ groups).astype(np.bool_).tocsr()
