@@ -9,7 +9,8 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import and_more
+from linkwise._messages import more_lines
+from linkwise._notebook import card
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_choice, read_count
 from linkwise.constraints._entries import Entry, list_entries, remove
@@ -371,7 +372,66 @@ class Constraints:
         given = [to_places(names, kind, rows) for kind, rows in zip(Kind, named, strict=True)]
         return cls._from_tables(len(names), given, weight, rules, names)
 
+    @classmethod
+    def from_frame(cls, frame: Any, ids: Any) -> Self:
+        """Build the table from a data frame with one row per statement, as `to_frame` writes it.
+
+        Parameters
+        ----------
+        frame : data frame of pandas, polars or pyarrow
+            Columns ``kind`` ("must_link", "cannot_link", "triplet", "together", ...), ``a``, ``b`` and ``c`` (pairs
+            leave c empty), ``samples`` (the list of a group), ``weight`` (nothing: hard). A column ``note`` is ignored.
+        ids : array-like of shape (n_samples,), or int
+            The identifiers that the frame uses, in the order of the rows of X; or the number of samples, if it uses
+            row numbers.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from linkwise import Constraints
+        >>> said = pd.DataFrame({"kind": ["must_link", "cannot_link"], "a": ["otter", "otter"], "b": ["mink", "carp"]})
+        >>> Constraints.from_frame(said, ["otter", "mink", "carp"])
+        Constraints(3 samples: 1 must-link, 1 cannot-link; all hard)
+        """
+        from linkwise.constraints._statement_frames import table_of
+
+        return table_of(cls, frame, ids)
+
     # -- reading -----------------------------------------------------------------------------------------------
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the statements as a data frame, one row each, in the order they were given.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            The library of the frame.
+
+        Returns
+        -------
+        data frame
+            Columns as `from_frame` reads them, which gives an equal table again; a hard statement has weight ``inf``.
+            What labels the statements were made from is not written.
+
+        Raises
+        ------
+        ConstraintError
+            The table has rules, which are about no samples.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> Constraints.from_ids(["otter", "mink", "carp"], cannot_link=[("otter", "carp")]).to_frame()
+                  kind      a     b  weight
+        0  cannot_link  otter  carp     inf
+        """
+        from linkwise.constraints._statement_frames import frame_of
+
+        return frame_of(self, backend)
 
     @property
     def shape(self) -> tuple[int]:
@@ -491,11 +551,8 @@ class Constraints:
         return text + ")"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        shown = "".join(f"<li><code>{escape(self.describe(i))}</code></li>" for i in range(min(5, self.n_statements)))
-        shown += f"<li>{and_more(5, self.n_statements, '… ')}</li>" if self.n_statements > 5 else ""
-        return f"<div><strong>{escape(repr(self))}</strong><ul>{shown}</ul></div>"
+        shown = [f"  {line}" for line in self.describe_each(range(min(5, self.n_statements)))]
+        return card("\n".join([repr(self), *shown, *more_lines(5, self.n_statements)]))
 
     # -- slicing and algebra -----------------------------------------------------------------------------------
 

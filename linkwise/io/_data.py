@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._files import decode
+from linkwise._frames import read_frame
 from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
@@ -214,7 +215,8 @@ def open_columns(
     if isinstance(source, (list, tuple)):
         msg = f"read_data got a {type(source).__name__}, expected a file, a data frame or an array.\n{_ADVICE}"
         raise LinkwiseError(msg)
-    return FrameColumns(_frame(source), name, script), _index(source)
+    frame = read_frame("read_data", source, "a file, a data frame or an array")
+    return FrameColumns(frame, name, script), _index(source)
 
 
 def _open_bytes(
@@ -229,7 +231,7 @@ def _open_bytes(
     if ending == ".npz":
         return _of_npz(arrays_of_npz(raw, name), raw, name, script)
     if raw.startswith((b"PAR1", b"ARROW1", b"FEA1")) or ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        return FrameColumns(_frame(_arrow(raw, name)), name, script), None
+        return FrameColumns(read_frame("read_data", _arrow(raw, name)), name, script), None
     if is_spreadsheet(raw):
         return DelimitedColumns(sheet_text(raw, name, script.decimal), name, ",", script), None
     return DelimitedColumns(decode(raw, name, encoding, guess=True), name, delimiter, script), None
@@ -274,16 +276,6 @@ def _arrow(raw: bytes, name: str) -> Any:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as bad:
         msg = f"{name} is not a readable Parquet or Arrow file ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad
-
-
-def _frame(source: Any) -> Any:
-    import narwhals.stable.v1 as nw
-
-    try:
-        return nw.from_native(source, eager_only=True)
-    except TypeError as unknown:
-        msg = f"read_data got {type(source).__name__}, expected a file, a data frame or an array."
-        raise LinkwiseError(msg) from unknown
 
 
 def _index(source: Any) -> npt.NDArray[Any] | None:
