@@ -27,7 +27,7 @@ def frame_of(table: Constraints, backend: Backend) -> Any:
     """Write a table as a frame, in the order the statements were given, without columns that none needs."""
     if table.rules:
         msg = (
-            f"to_frame: a frame holds statements only, but the table has rules: {some_of([repr(rule) for rule in table.rules])}.\n"
+            f"to_frame: a frame holds statements only, but there are rules: {some_of(list(map(repr, table.rules)))}.\n"
             "Hint: `constraints.with_rules().to_frame()` writes the statements without them; "
             "`linkwise.io.write_knowledge` writes both."
         )

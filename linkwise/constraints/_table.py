@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -121,6 +121,7 @@ class Constraints:
         items: IntArray,
         weight: FloatArray,
         row: IntArray,
+        *,
         rules: tuple[Rule, ...] = (),
         ids: npt.NDArray[Any] | None = None,
         groups: Groups = NO_GROUPS,
@@ -237,7 +238,7 @@ class Constraints:
             groups = join_groups(groups, found, start)  # `found` counts its rows from 0
             start += len(says)
         row = np.arange(len(weights), dtype=np.intp)
-        made = cls(n_samples, kinds, items, weights, row, _rule_tuple(rules), ids, groups)
+        made = cls(n_samples, kinds, items, weights, row, rules=_rule_tuple(rules), ids=ids, groups=groups)
         return made if keep.all() else made.select(keep)
 
     @classmethod
@@ -319,7 +320,7 @@ class Constraints:
         kind = np.full(count, Kind.TOGETHER if say == "together" else Kind.APART, dtype=np.int8)
         groups = gather(np.arange(count), sizes, member)
         weights = read_weights(weight, {say: count})
-        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), (), None, groups)
+        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), groups=groups)
         return made.select(weights > 0)
 
     @classmethod
@@ -583,7 +584,8 @@ class Constraints:
         items[flip, :2] = items[flip, 1::-1]
         ids = None if self.ids is None else self.ids[chosen]
         labels = slice_labels(self.labels, position, keep, kind, items, groups)
-        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids, groups, labels)
+        weight, row, rules = self.weight[keep], self.row[keep], self.rules
+        return type(self)(len(chosen), kind, items, weight, row, rules=rules, ids=ids, groups=groups, labels=labels)
 
     def select(self, statements: Any) -> Self:
         """Keep the statements a mask or index array over statements picks; samples stay as they are."""
@@ -695,10 +697,10 @@ class Constraints:
             np.concatenate([self.items, other.items]),
             np.concatenate([self.weight, other.weight]),
             np.concatenate([self.row, other.row + offset]),
-            tuple(dict.fromkeys(self.rules + other.rules)),
-            self.ids if self.ids is not None else other.ids,
-            join_groups(self.groups, other.groups, self.n_statements),
-            join_labels(self.labels, other.labels, self.n_statements, other.n_statements),
+            rules=tuple(dict.fromkeys(self.rules + other.rules)),
+            ids=self.ids if self.ids is not None else other.ids,
+            groups=join_groups(self.groups, other.groups, self.n_statements),
+            labels=join_labels(self.labels, other.labels, self.n_statements, other.n_statements),
         )
 
     def __and__(self, other: Constraints) -> Self:
@@ -755,8 +757,8 @@ class Constraints:
         return hash(self._canonical())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        *fields, groups, labels = (getattr(self, name) for name in _FIELDS)
-        return type(self), (*fields, tuple(groups), tuple(labels))
+        fields = {name: getattr(self, name) for name in _FIELDS}
+        return partial(type(self), **fields | {name: tuple(fields[name]) for name in ("groups", "labels")}), ()
 
 
 def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:

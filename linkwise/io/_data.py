@@ -349,7 +349,16 @@ def _table(
     told = _notes(found, made, X, len(gaps))
     beside = {column: tuple(found.words(i)) for column, i in _positions(found, (*made.text, *keep))}
     lines = np.array([found.place(row) for row in range(found.n_rows)] if keep else [], dtype=np.intp)
-    return Table(X, sample_names(found, id_column, names), made.features, told, made, gaps, beside, lines)
+    return Table(
+        X,
+        sample_names(found, id_column, names),
+        made.features,
+        notes=told,
+        preparation=made,
+        missing=gaps,
+        beside=beside,
+        lines=lines,
+    )
 
 
 def _positions(found: Columns, columns: Sequence[str]) -> list[tuple[str, int]]:
@@ -389,7 +398,8 @@ def _sparse(
     if X.shape[1] != len(made.features):
         msg = f"{name} has {X.shape[1]:,} features, but the model was made from {len(made.features):,}."
         raise LinkwiseError(msg)
-    return Table(X, np.arange(X.shape[0]) if names is None else names, made.features, _notes(None, made, X, 0), made)
+    ids = np.arange(X.shape[0]) if names is None else names
+    return Table(X, ids, made.features, notes=_notes(None, made, X, 0), preparation=made)
 
 
 def sample_names(found: Columns, id_column: str | None, names: npt.NDArray[Any] | None) -> npt.NDArray[Any]:

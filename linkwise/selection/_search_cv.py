@@ -7,12 +7,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import Interval, StrOptions, fit_context
 from linkwise._frames import make_frame
 from linkwise._messages import hint
 from linkwise._notebook import Table, card, grid
@@ -236,7 +236,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         tags.input_tags.pairwise = all(one.pairwise for one in inner)
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Try every candidate on every fold and fit the best one with everything.
 

@@ -75,7 +75,7 @@ def test_what_is_no_frame_is_refused():
 
 def test_rules_are_not_lost():
     table = Constraints.build(3, must_link=[(0, 1)], rules=SizeBetween(1, 2))
-    with pytest.raises(ConstraintError, match="the table has rules"):
+    with pytest.raises(ConstraintError, match="but there are rules: SizeBetween"):
         table.to_frame()
     assert len(table.with_rules().to_frame()) == 1
 
