@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ def test_a_package_offers_what_its_stub_lists(package):
     for name in module.__all__:
         getattr(module, name)
     assert list(module.__all__) == sorted(module.__all__)
-    assert dir(module) == module.__all__
+    rooms = [name for name in dir(module) if name not in module.__all__]
+    assert sorted([*rooms, *module.__all__]) == dir(module)
+    assert all(getattr(module, room).__name__ == f"{package}.{room}" for room in rooms)  # packages, for completion
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
         module.nothing  # noqa: B018
 
@@ -62,3 +66,9 @@ def test_calls_that_a_type_checker_reads_are_right_when_they_run():
     for call in wrong_names_are_found(said):
         with pytest.raises(AttributeError):
             call()
+
+
+def test_packages_are_offered_and_loaded_when_used():
+    code = "import linkwise, sys; print('linkwise.plots' in sys.modules, 'plots' in dir(linkwise), linkwise.plots.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "linkwise.plots"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -86,6 +88,7 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
 
 
 COMMANDS = (
+    "scripts/build-release",
     "scripts/build-kernels",
     "scripts/demo",
     "scripts/docs",
@@ -124,6 +127,25 @@ def test_a_page_names_every_public_name():
     text = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
     public = {*linkwise.__all__, *linkwise.engines.__all__, *linkwise.constraints.__all__}
     assert [name for name in sorted(public) if f"`{name}`" not in text] == []
+
+
+def test_the_page_of_the_package_leads_nowhere_inside_the_repository(monkeypatch):
+    made = ModuleType("hatchling.metadata.plugin.interface")
+    made.MetadataHookInterface = object  # as hatchling provides while it builds
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    for parent in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, parent, ModuleType(parent))
+    page_of = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["page_of"]
+    page = page_of((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert not re.search(r"\]\((?!https?:)", page)
+    assert "pip install linkwise" in page
+    assert "The same wines" not in page  # the caption of the picture
+    assert page_of("[a](b.md), [c](https://d.org/e) and ![f](g.png)\n\n*h*\n\ni") == "a, [c](https://d.org/e) and i"
+
+
+def test_the_version_is_one():
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+    assert cited == linkwise.__version__
 
 
 def test_the_readme_links_to_files_that_exist():
