@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: what ``print`` shows, as a card with bars and tables, light and dark.
+"""Cards for notebooks: what ``print`` shows of an object, with bars and tables, light and dark.
 
 A card loads nothing, and every text in it is escaped. Its colors are those of the report page.
 """

@@ -69,6 +69,6 @@ def test_calls_that_a_type_checker_reads_are_right_when_they_run():
 
 
 def test_packages_are_offered_and_loaded_when_used():
-    code = "import linkwise, sys; print('linkwise.plots' in sys.modules, 'plots' in dir(linkwise), linkwise.plots.__name__)"
+    code = "import linkwise as lw, sys; print('linkwise.plots' in sys.modules, 'plots' in dir(lw), lw.plots.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True", "linkwise.plots"]

@@ -64,7 +64,9 @@ def test_forbidden_words_do_not_occur(pattern):
 def test_change_fragments_can_be_assembled(tmp_path):
     shutil.copytree(ROOT / "changes", tmp_path / "changes")
     (tmp_path / "changes" / "some-test.fix.md").write_text("A bug is gone,\nfor good.\n")
-    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    (tmp_path / "linkwise").mkdir()
+    for name in ("CHANGELOG.md", "CITATION.cff", "linkwise/__init__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
     script = [sys.executable, str(ROOT / "scripts" / "changelog"), "--root", str(tmp_path)]
     subprocess.run([*script, "--release", "9.9.9"], check=True)
     text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -72,6 +74,19 @@ def test_change_fragments_can_be_assembled(tmp_path):
     fixed = text.split("### Fixed\n", 1)[1].split("\n#", 1)[0]
     assert "\n- A bug is gone,\n  for good.\n" in fixed + "\n"
     assert [path.name for path in (tmp_path / "changes").iterdir()] == ["README.md"]
+    assert '__version__ = "9.9.9"' in (tmp_path / "linkwise" / "__init__.py").read_text(encoding="utf-8")
+    assert "version: 9.9.9\n" in (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
+    # what comes before it is published joins the section; the next version gets one of its own
+    (tmp_path / "changes" / "late.fix.md").write_text("One more.\n")
+    subprocess.run([*script, "--release", "9.9.9"], check=True)
+    (tmp_path / "changes" / "name.change.md").write_text("A name.\n")
+    subprocess.run([*script, "--release", "9.9.10"], check=True)
+    later = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", later, re.MULTILINE)[:2] == ["9.9.10", "9.9.9"]
+    assert later.count("## 9.9.9 ") == 1
+    assert "\n  for good.\n" in later
+    assert "\n- One more.\n" in later.split("### Fixed\n", 1)[1]
+    assert len(later.splitlines()) > len(text.splitlines())
 
 
 def test_a_misnamed_fragment_is_refused(tmp_path):
