@@ -12,11 +12,11 @@ LEARNERS = {
     "DistBoost": DistBoost(5, n_rounds=10, random_state=0),
     "ITML": ITML(),
     "LSML": LSML(),
-    "LSML margin": LSML("margin"),
+    "LSML margin": LSML(loss="margin"),
     "RCA": RCA(),
     "SVMMetric": SVMMetric(),
     "XingMetric": XingMetric(),
-    "XingMetric diagonal": XingMetric("diagonal"),
+    "XingMetric diagonal": XingMetric(form="diagonal"),
 }
 
 

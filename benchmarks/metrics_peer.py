@@ -183,7 +183,7 @@ def _links(case: Case) -> Constraints:
 
 METHODS = (
     Method("MMC full", lambda _: XingMetric(), _links, xing_objective, True),
-    Method("MMC diagonal", lambda _: XingMetric("diagonal"), _links, xing_objective, True),
+    Method("MMC diagonal", lambda _: XingMetric(form="diagonal"), _links, xing_objective, True),
     Method("RCA", lambda _: RCA(), lambda c: Constraints.build(len(c.X), must_link=c.must), rca_objective, True),
     Method("ITML", lambda case: ITML(bounds=case.bounds), _links, itml_objective, False),
     Method(

@@ -40,7 +40,7 @@ def main() -> None:
     along, across = 3 * rng.normal(size=180), 1.4 * (y - 1) + 0.3 * rng.normal(size=180)
     X = np.column_stack([along + across, along - across]) / np.sqrt(2)
     said = label_triplets_sample(y, 30, random_state=3)
-    Z = LSML("margin").fit(X, constraints=said).transform(X)
+    Z = LSML(loss="margin").fit(X, constraints=said).transform(X)
     shown = said.of(Kind.TRIPLET)[:8]
     figure, (before, after) = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
     draw(before, X, y, shown, "Before: Euclidean distance")

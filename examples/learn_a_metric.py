@@ -34,7 +34,7 @@ said = label_triplets_sample(y, 30, random_state=2)
 trios = said.of(Kind.TRIPLET)
 
 # %% The metric that agrees, and stays as near to Euclid's as it can
-metric = LSML("margin").fit(X, constraints=said)
+metric = LSML(loss="margin").fit(X, constraints=said)
 Z = metric.transform(X)
 
 

@@ -54,4 +54,10 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         setattr(sys.modules[package], name, value)
         return value
 
-    return look_up, lambda: list(public), public
+    def listed() -> list[str]:
+        """The public names, and the packages inside this one: what completion offers."""
+        inside = os.path.dirname(file)  # noqa: PTH120
+        rooms = [name for name in homes if homes[name] == package and os.path.isdir(os.path.join(inside, name))]  # noqa: PTH112, PTH118
+        return sorted({*public, *rooms})
+
+    return look_up, listed, public

@@ -133,10 +133,10 @@ def read_entry(entry: dict[str, Any], number: int) -> Told:
         number,
         tuple(entry["items"]),
         Answer(entry["answer"]),
-        float(entry.get("confidence", 1.0)),
-        str(entry.get("who", "")),
-        bool(entry.get("asked", True)),
-        tuple(entry.get("checks", ())),
+        confidence=float(entry.get("confidence", 1.0)),
+        who=str(entry.get("who", "")),
+        asked=bool(entry.get("asked", True)),
+        checks=tuple(entry.get("checks", ())),
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
 from linkwise._messages import many
+from linkwise._notebook import Bar, bars, card
 from linkwise._validation import is_whole, read_count
 from linkwise.active._answer_log import Log, is_entry, standing
 from linkwise.active._answered import Known
@@ -22,7 +23,7 @@ from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """How far a dialogue has come; print it to read it.
 
@@ -44,7 +45,7 @@ class Progress:
     Examples
     --------
     >>> from linkwise.active import Progress
-    >>> print(Progress(12, 50, 431, 0, 0.35, 0.92, 0.01, 15))
+    >>> print(Progress(n_asked=12, budget=50, n_implied=431, n_suspects=0, settled=0.35, believed=0.92, more=15))
     12 of 50 answers, 431 pairs settled; about 92 % of the result is probably right; about 15 more would help.
     """
 
@@ -53,9 +54,9 @@ class Progress:
     n_implied: int
     n_suspects: int
     settled: float
-    believed: float | None
-    gain: float | None
-    more: int | None
+    believed: float | None = None
+    gain: float | None = None
+    more: int | None = None
     before: float | None = None
     because: str = ""
 
@@ -77,6 +78,19 @@ class Progress:
         if self.more is not None:
             parts.append(f"about {self.more:,} more would help" if self.more else "further answers would change little")
         return "; ".join(parts) + "."
+
+    def __repr__(self) -> str:
+        of = "" if self.budget is None else f" of {self.budget:,}"
+        believed = "" if self.believed is None else f", {100 * self.believed:.0f} % probably right"
+        return f"Progress({self.n_asked:,}{of} answered, {100 * self.settled:.0f} % of pairs settled{believed})"
+
+    def _repr_html_(self) -> str:
+        rows = [Bar("pairs settled", self.settled, f"{100 * self.settled:.0f} %")]
+        if self.budget:
+            rows.insert(0, Bar("answers", self.n_asked / self.budget, f"{self.n_asked:,} of {self.budget:,}"))
+        if self.believed is not None:
+            rows.append(Bar("result probably right", self.believed, f"{100 * self.believed:.0f} %"))
+        return card(str(self), more=bars(rows))
 
 
 class Dialogue:
@@ -269,6 +283,31 @@ class Dialogue:
         plain = {"confidence": 1.0, "who": "", "asked": True, "checks": []}
         self._take(self._log.add_answer(entry | {name: value for name, value in extra.items() if value != plain[name]}))
 
+    def run(self, answer: Callable[[Query], Any]) -> Self:
+        """Ask until nothing is left to ask or the budget is used up, and record each answer.
+
+        Parameters
+        ----------
+        answer : callable
+            Gets a `Query` and returns the answer, as `tell` takes it. `query.items` are the samples it is about. An
+            exception that it raises ends the run; the answers before it are kept, and `run` goes on after them.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from linkwise.active import Dialogue
+        >>> X, y = load_iris(return_X_y=True)
+        >>> Dialogue(X, budget=10).run(lambda query: y[query.items[0]] == y[query.items[1]]).n_asked
+        10
+        """
+        while (query := self.ask()) is not None:
+            self.tell(query, answer(query))
+        return self
+
     def undo(self, number: int | None = None) -> Told | None:
         """Withdraw an answer and return it, or None if there is none; its question may be asked again.
 
@@ -424,16 +463,16 @@ class Dialogue:
             self._marks = [*self._marks[-1:], now]
         fell, because = _fall(self._marks)
         return Progress(
-            self.n_asked,
-            self.budget,
-            together + apart,
-            len(self.suspects),
-            (together + apart) / max(n * (n - 1) // 2, 1),
-            believed,
-            self._inquiry.gain(),
-            self._inquiry.more(),
-            fell,
-            because,
+            n_asked=self.n_asked,
+            budget=self.budget,
+            n_implied=together + apart,
+            n_suspects=len(self.suspects),
+            settled=(together + apart) / max(n * (n - 1) // 2, 1),
+            believed=believed,
+            gain=self._inquiry.gain(),
+            more=self._inquiry.more(),
+            before=fell,
+            because=because,
         )
 
     # -- the log ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -125,6 +125,7 @@ class Told:
     number: int
     items: tuple[int, ...]
     answer: Answer
+    _: KW_ONLY
     confidence: float = 1.0
     who: str = ""
     asked: bool = True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import and_more
+from linkwise._messages import more_lines
+from linkwise._notebook import card
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_choice, read_count
 from linkwise.constraints._entries import Entry, list_entries, remove
@@ -120,6 +121,7 @@ class Constraints:
         items: IntArray,
         weight: FloatArray,
         row: IntArray,
+        *,
         rules: tuple[Rule, ...] = (),
         ids: npt.NDArray[Any] | None = None,
         groups: Groups = NO_GROUPS,
@@ -236,7 +238,7 @@ class Constraints:
             groups = join_groups(groups, found, start)  # `found` counts its rows from 0
             start += len(says)
         row = np.arange(len(weights), dtype=np.intp)
-        made = cls(n_samples, kinds, items, weights, row, _rule_tuple(rules), ids, groups)
+        made = cls(n_samples, kinds, items, weights, row, rules=_rule_tuple(rules), ids=ids, groups=groups)
         return made if keep.all() else made.select(keep)
 
     @classmethod
@@ -318,7 +320,7 @@ class Constraints:
         kind = np.full(count, Kind.TOGETHER if say == "together" else Kind.APART, dtype=np.int8)
         groups = gather(np.arange(count), sizes, member)
         weights = read_weights(weight, {say: count})
-        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), (), None, groups)
+        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), groups=groups)
         return made.select(weights > 0)
 
     @classmethod
@@ -371,7 +373,66 @@ class Constraints:
         given = [to_places(names, kind, rows) for kind, rows in zip(Kind, named, strict=True)]
         return cls._from_tables(len(names), given, weight, rules, names)
 
+    @classmethod
+    def from_frame(cls, frame: Any, ids: Any) -> Self:
+        """Build the table from a data frame with one row per statement, as `to_frame` writes it.
+
+        Parameters
+        ----------
+        frame : data frame of pandas, polars or pyarrow
+            Columns ``kind`` ("must_link", "cannot_link", "triplet", "together", ...), ``a``, ``b`` and ``c`` (pairs
+            leave c empty), ``samples`` (the list of a group), ``weight`` (nothing: hard). A column ``note`` is ignored.
+        ids : array-like of shape (n_samples,), or int
+            The identifiers that the frame uses, in the order of the rows of X; or the number of samples, if it uses
+            row numbers.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from linkwise import Constraints
+        >>> said = pd.DataFrame({"kind": ["must_link", "cannot_link"], "a": ["otter", "otter"], "b": ["mink", "carp"]})
+        >>> Constraints.from_frame(said, ["otter", "mink", "carp"])
+        Constraints(3 samples: 1 must-link, 1 cannot-link; all hard)
+        """
+        from linkwise.constraints._statement_frames import table_of
+
+        return table_of(cls, frame, ids)
+
     # -- reading -----------------------------------------------------------------------------------------------
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the statements as a data frame, one row each, in the order they were given.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            The library of the frame.
+
+        Returns
+        -------
+        data frame
+            Columns as `from_frame` reads them, which gives an equal table again; a hard statement has weight ``inf``.
+            What labels the statements were made from is not written.
+
+        Raises
+        ------
+        ConstraintError
+            The table has rules, which are about no samples.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> Constraints.from_ids(["otter", "mink", "carp"], cannot_link=[("otter", "carp")]).to_frame()
+                  kind      a     b  weight
+        0  cannot_link  otter  carp     inf
+        """
+        from linkwise.constraints._statement_frames import frame_of
+
+        return frame_of(self, backend)
 
     @property
     def shape(self) -> tuple[int]:
@@ -491,11 +552,8 @@ class Constraints:
         return text + ")"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        shown = "".join(f"<li><code>{escape(self.describe(i))}</code></li>" for i in range(min(5, self.n_statements)))
-        shown += f"<li>{and_more(5, self.n_statements, '… ')}</li>" if self.n_statements > 5 else ""
-        return f"<div><strong>{escape(repr(self))}</strong><ul>{shown}</ul></div>"
+        shown = [f"  {line}" for line in self.describe_each(range(min(5, self.n_statements)))]
+        return card("\n".join([repr(self), *shown, *more_lines(5, self.n_statements)]))
 
     # -- slicing and algebra -----------------------------------------------------------------------------------
 
@@ -526,7 +584,8 @@ class Constraints:
         items[flip, :2] = items[flip, 1::-1]
         ids = None if self.ids is None else self.ids[chosen]
         labels = slice_labels(self.labels, position, keep, kind, items, groups)
-        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids, groups, labels)
+        weight, row, rules = self.weight[keep], self.row[keep], self.rules
+        return type(self)(len(chosen), kind, items, weight, row, rules=rules, ids=ids, groups=groups, labels=labels)
 
     def select(self, statements: Any) -> Self:
         """Keep the statements a mask or index array over statements picks; samples stay as they are."""
@@ -662,10 +721,10 @@ class Constraints:
             np.concatenate([self.items, other.items]),
             np.concatenate([self.weight, other.weight]),
             np.concatenate([self.row, other.row + offset]),
-            tuple(dict.fromkeys(self.rules + other.rules)),
-            self.ids if self.ids is not None else other.ids,
-            join_groups(self.groups, other.groups, self.n_statements),
-            join_labels(self.labels, other.labels, self.n_statements, other.n_statements),
+            rules=tuple(dict.fromkeys(self.rules + other.rules)),
+            ids=self.ids if self.ids is not None else other.ids,
+            groups=join_groups(self.groups, other.groups, self.n_statements),
+            labels=join_labels(self.labels, other.labels, self.n_statements, other.n_statements),
         )
 
     def __and__(self, other: Constraints) -> Self:
@@ -722,8 +781,8 @@ class Constraints:
         return hash(self._canonical())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        *fields, groups, labels = (getattr(self, name) for name in _FIELDS)
-        return type(self), (*fields, tuple(groups), tuple(labels))
+        fields = {name: getattr(self, name) for name in _FIELDS}
+        return partial(type(self), **fields | {name: tuple(fields[name]) for name in ("groups", "labels")}), ()
 
 
 def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:

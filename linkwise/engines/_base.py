@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 
-from linkwise._compat import remember_features, validate_data
+from linkwise._compat import fit_context, remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import (
@@ -203,7 +203,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         else:
             cls.resolves, cls.resolves_rules = frozenset(), frozenset()
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster X so that every hard statement holds.
 

@@ -201,8 +201,7 @@ class Collector:
         made = Constraints.build(len(ids), **given, weight=weight[rows], rules=self.rules)
         names = self._check_names(ids) if named else None
         rows = rows[made.row]
-        fields = (made.n_samples, made.kind, made.items, made.weight, rows, made.rules, names, made.groups)
-        made = Constraints(*fields, self._labels(rows))
+        made = made._replace(row=rows, ids=names, labels=self._labels(rows))
         return made, np.array(self._file, dtype=np.intp), np.array(self._line, dtype=np.intp)
 
     def _labels(self, rows: IntArray) -> Labels:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._files import decode
+from linkwise._frames import read_frame
 from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
@@ -253,7 +254,8 @@ def open_columns(
     if isinstance(source, (list, tuple)):
         msg = f"read_data got a {type(source).__name__}, expected a file, a data frame or an array.\n{_ADVICE}"
         raise LinkwiseError(msg)
-    return FrameColumns(_frame(source), name, script), _index(source)
+    frame = read_frame("read_data", source, "a file, a data frame or an array")
+    return FrameColumns(frame, name, script), _index(source)
 
 
 def _open_bytes(
@@ -268,7 +270,7 @@ def _open_bytes(
     if ending == ".npz":
         return _of_npz(arrays_of_npz(raw, name), raw, name, script)
     if raw.startswith((b"PAR1", b"ARROW1", b"FEA1")) or ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        return FrameColumns(_frame(_arrow(raw, name)), name, script), None
+        return FrameColumns(read_frame("read_data", _arrow(raw, name)), name, script), None
     if is_spreadsheet(raw):
         return DelimitedColumns(sheet_text(raw, name, script.decimal), name, ",", script), None
     return DelimitedColumns(decode(raw, name, encoding, guess=True), name, delimiter, script), None
@@ -313,16 +315,6 @@ def _arrow(raw: bytes, name: str) -> Any:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as bad:
         msg = f"{name} is not a readable Parquet or Arrow file ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad
-
-
-def _frame(source: Any) -> Any:
-    import narwhals.stable.v1 as nw
-
-    try:
-        return nw.from_native(source, eager_only=True)
-    except TypeError as unknown:
-        msg = f"read_data got {type(source).__name__}, expected a file, a data frame or an array."
-        raise LinkwiseError(msg) from unknown
 
 
 def _index(source: Any) -> npt.NDArray[Any] | None:
@@ -396,7 +388,16 @@ def _table(
     told = _notes(found, made, X, len(gaps))
     beside = {column: tuple(found.words(i)) for column, i in _positions(found, (*made.text, *keep))}
     lines = np.array([found.place(row) for row in range(found.n_rows)] if keep else [], dtype=np.intp)
-    return Table(X, sample_names(found, id_column, names), made.features, told, made, gaps, beside, lines)
+    return Table(
+        X,
+        sample_names(found, id_column, names),
+        made.features,
+        notes=told,
+        preparation=made,
+        missing=gaps,
+        beside=beside,
+        lines=lines,
+    )
 
 
 def _positions(found: Columns, columns: Sequence[str]) -> list[tuple[str, int]]:
@@ -436,7 +437,8 @@ def _sparse(
     if X.shape[1] != len(made.features):
         msg = f"{name} has {X.shape[1]:,} features, but the model was made from {len(made.features):,}."
         raise LinkwiseError(msg)
-    return Table(X, np.arange(X.shape[0]) if names is None else names, made.features, _notes(None, made, X, 0), made)
+    ids = np.arange(X.shape[0]) if names is None else names
+    return Table(X, ids, made.features, notes=_notes(None, made, X, 0), preparation=made)
 
 
 def sample_names(found: Columns, id_column: str | None, names: npt.NDArray[Any] | None) -> npt.NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,6 +78,7 @@ class Knowledge:
 
     constraints: Constraints
     files: tuple[str, ...]
+    _: KW_ONLY
     file: IntArray
     line: IntArray
     notes: Mapping[int, str] = field(default_factory=dict)
@@ -312,8 +313,17 @@ def read_knowledge(
     if not made and not into.skipped:
         warn_user(f"{', '.join(into.files)}: there are no statements.")
     label_file, label_line = (np.array(part, dtype=np.intp) for part in (into.label_file, into.label_line))
-    places = (made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
-    return Knowledge(*places, into.placed_taxonomies(made))
+    return Knowledge(
+        made,
+        tuple(into.files),
+        file=file,
+        line=line,
+        notes=into.notes,
+        skipped=tuple(into.skipped),
+        label_file=label_file,
+        label_line=label_line,
+        taxonomies=into.placed_taxonomies(made),
+    )
 
 
 def _read_ids(ids: Any) -> npt.NDArray[Any] | None:

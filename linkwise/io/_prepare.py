@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ SCALE = ("standard", "minmax")
 _NONE = np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Preparation:
     r"""How columns became features, so that new rows can be treated alike; made by `read_data`.
 
@@ -152,7 +152,20 @@ def learn(
     factor = np.where(factor > 0, factor, 1.0)
     values = tuple((column, _values(source, column, gaps=impute is not None)) for column in categories)
     words, idf = _weigh(source, text) if text else ((), _NONE.copy())
-    return Preparation(id_column, columns, values, text, impute, scale, fill, shift, factor, words, idf, *script)
+    return Preparation(
+        id=id_column,
+        columns=columns,
+        categories=values,
+        text=text,
+        impute=impute,
+        scale=scale,
+        fill=fill,
+        shift=shift,
+        factor=factor,
+        words=words,
+        idf=idf,
+        **script._asdict(),
+    )
 
 
 def read_numbers(source: Columns, columns: tuple[str, ...], *, named: bool = True) -> FloatArray:
@@ -285,6 +298,7 @@ class Table:
     X: Any
     ids: npt.NDArray[Any]
     columns: tuple[str, ...]
+    _: KW_ONLY
     notes: tuple[str, ...] = ()
     preparation: Preparation = field(default_factory=Preparation)
     missing: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))

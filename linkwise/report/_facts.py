@@ -196,7 +196,7 @@ class Map:
     n_samples: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All facts of a report; made by `gather_facts`, worded by `render_html` and `render_markdown`.
 

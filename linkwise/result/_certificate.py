@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import many, more_lines
+from linkwise._notebook import Bar, Tone, bars, card
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind, Rule, require_constraints
 from linkwise.exceptions import LinkwiseError
@@ -22,7 +23,7 @@ _SHOWN = 20
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Certificate:
     """Findings of the independent check; made by `verify`.
 
@@ -94,6 +95,24 @@ class Certificate:
             word = {True: "holds", False: "is broken", None: "was not checked"}[held]
             lines.append(f"{rule} {word}{': ' + note if note else ''}.")
         return "\n".join([*lines, *self.remarks])
+
+    def __repr__(self) -> str:
+        n_soft = self.n_statements - self.n_hard
+        parts = [f"{self.n_hard - len(self.violated):,} of {many(self.n_hard, 'hard statement')} held"]
+        parts += [f"{n_soft - len(self.soft_violated):,} of {n_soft:,} soft"] if n_soft else []
+        if self.rules:
+            parts.append(f"{sum(held is True for _, held in self.rules):,} of {many(len(self.rules), 'rule')}")
+        return f"Certificate({'invalid tree' if self.faults else ', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        kinds = [(kind.count(2).partition(" ")[2], self.counts.get(kind.word, (0, 0))) for kind in Kind]
+        rows = [
+            Bar(name, held / total, f"{held:,} of {total:,} held", short=held < total)
+            for name, (held, total) in kinds
+            if total and not self.faults
+        ]
+        tone: Tone = "bad" if not self.ok else "good" if self.n_hard or self.rules else "none"
+        return card(str(self), tone=tone, more=bars(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values that ``json.dumps`` accepts.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise._kernels.lca import below_many, query_many, splits_off
+from linkwise._notebook import card
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
@@ -79,6 +80,11 @@ class Dendrogram(Exchange):
     >>> tree.cut(height=2.0).tolist()
     [0, 0, 1, 1]
     """
+
+    def _repr_html_(self) -> str:
+        from linkwise.result._tree_sketch import sketch
+
+        return card(str(self), more=sketch(self))
 
     # -- queries -----------------------------------------------------------------------------------------------------
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
+from linkwise._frames import make_frame
 from linkwise._messages import hint, many, some_of, spoken_in_shell
+from linkwise._notebook import Bar, bars, card
 from linkwise._typing import IntArray
 from linkwise.constraints import CHOICES, Constraints
 from linkwise.engines import ConstrainedClusterer
@@ -59,9 +61,10 @@ from linkwise.selection._search_cv import KnowledgeSearchCV
 
 # A feature that spreads this many times as far as another decides the distances alone.
 _UNEQUAL = 20.0
+_SHOWN = 15  # clusters whose sizes a notebook shows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Clustering:
     """The result of `cluster`: clusters, the method that found them, and the reasons for it.
 
@@ -99,6 +102,22 @@ class Clustering:
     reasons: tuple[str, ...]
     search: KnowledgeSearchCV | None = None
 
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the clusters as a data frame: a column ``sample`` of names or row numbers, and ``cluster``.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, cluster
+        >>> cluster([[0.0], [1.0], [9.0]], Constraints.build(3, must_link=[(0, 1)]), 2).to_frame()
+           sample  cluster
+        0       0        0
+        1       1        0
+        2       2        1
+        """
+        ids = self.estimator.constraints_.ids
+        names = list(range(len(self.labels))) if ids is None else ids.tolist()
+        return make_frame("to_frame", {"sample": names, "cluster": self.labels.tolist()}, backend)
+
     def __str__(self) -> str:
         because = "\n".join(f"  - {reason}" for reason in self.reasons)
         return f"{self._counted}.\n{self.certificate}\nHow:\n{because}"
@@ -106,6 +125,15 @@ class Clustering:
     def __repr__(self) -> str:
         name = type(self.estimator).__name__
         return f"Clustering({self._counted}, by {name})"
+
+    def _repr_html_(self) -> str:
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        rows = [
+            Bar(f"cluster {at}", size / max(sizes.max(), 1), f"{size:,}")
+            for at, size in enumerate(sizes[:_SHOWN].tolist())
+        ]
+        note = f"and {many(len(sizes) - _SHOWN, 'cluster')} more" if len(sizes) > _SHOWN else ""
+        return card(str(self), tone="good" if self.certificate.ok else "bad", more=bars(rows, note))
 
     @property
     def _counted(self) -> str:
@@ -364,7 +392,15 @@ def _fit_model(model: Any, X: Any, task: Task) -> None:
 def _found(model: Any, reasons: list[str], search: KnowledgeSearchCV | None = None) -> Clustering:
     tree = getattr(model, "dendrogram_", None)
     n_clusters = int(model.labels_.max()) + 1
-    return Clustering(model.labels_, n_clusters, tree, model.certificate_, model, tuple(reasons), search)
+    return Clustering(
+        labels=model.labels_,
+        n_clusters=n_clusters,
+        dendrogram=tree,
+        certificate=model.certificate_,
+        estimator=model,
+        reasons=tuple(reasons),
+        search=search,
+    )
 
 
 def _automatic(X: Any, task: Task) -> Clustering:
@@ -479,7 +515,7 @@ def _about_data(X: Any, model: Any, task: Task) -> list[str]:
     uneven = uneven_features(X)
     if uneven is None:
         return said
-    return [*said, f"one feature spreads {uneven[2]:,.0f} times as far as another and decides alone; consider scaling."]
+    return [*said, f"one feature spreads {uneven[2]:,.0f} times as far as another and decides alone; scale X, as StandardScaler does."]
 
 
 def _settle(model: Any, X: Any, task: Task, reasons: list[str]) -> Clustering:
@@ -489,13 +525,20 @@ def _settle(model: Any, X: Any, task: Task, reasons: list[str]) -> Clustering:
     if not makes_tree(type(model)):
         return _found(model, [*reasons, f"{many(model.n_clusters_, 'cluster')}: the number that this method finds."])
     cut = cut_by_steps(model, X, task.metric, task.between)
-    made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
-    if made[1] != model.n_clusters_:
-        model.set_params(n_clusters=made[1])
+    n_clusters = int(cut.labels.max()) + 1
+    if n_clusters != model.n_clusters_:
+        model.set_params(n_clusters=n_clusters)
         if "min_cluster_size" in parameters(type(model)):
             model.set_params(min_cluster_size=None)  # these clusters are branches
         model._keep_tree(cut.tree, cut.labels, cut.certificate, model._samples)  # so that `predict` has them
-    return Clustering(*made, model, (*reasons, cut.reason))
+    return Clustering(
+        labels=cut.labels,
+        n_clusters=n_clusters,
+        dendrogram=cut.tree,
+        certificate=cut.certificate,
+        estimator=model,
+        reasons=(*reasons, cut.reason),
+    )
 
 
 def _with_methods(strange: UnsupportedConstraintError, task: Task) -> UnsupportedConstraintError:

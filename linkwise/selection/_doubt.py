@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._messages import and_more, many
+from linkwise._notebook import card
 from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints, require_constraints
 from linkwise.engines.consensus import Consensus
@@ -49,7 +50,7 @@ class Suspect(NamedTuple):
         return f"{self.text}: wrong with probability {self.probability:.2f}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Suspects:
     """Statements with the probability that each is wrong, given views of the data that were not told it.
 
@@ -108,6 +109,9 @@ class Suspects:
         if not n:
             return f"None of {many(len(self.wrong), 'statement')} is doubtful, given the data."
         return "\n".join([f"{head}:", *(f"  {one}" for one in self)])
+
+    def _repr_html_(self) -> str:
+        return card(str(self))
 
     def __repr__(self) -> str:
         return f"Suspects({len(self)} of {many(len(self.wrong), 'statement')})"
@@ -175,7 +179,7 @@ def suspects(
     model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
     right = np.clip(model.trust_, 1e-9, 1 - 1e-9)
     weighed = constraints.with_weight(np.maximum(np.log(right) - np.log1p(-right), 1e-6))
-    return Suspects(weighed, 1 - model.trust_, threshold, model)
+    return Suspects(constraints=weighed, wrong=1 - model.trust_, threshold=threshold, model=model)
 
 
 def about_views(model: Any) -> list[str]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import Interval, StrOptions, fit_context
+from linkwise._frames import make_frame
 from linkwise._messages import hint
+from linkwise._notebook import Table, card, grid
 from linkwise._typing import IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
@@ -37,8 +39,8 @@ from linkwise.selection._search_results import Results, choose, collect
 _HEADS = {"must": "must-links", "cannot": "cannot-links", "triplets": "triplets"}
 
 
-def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> str:
-    """Word the results: the winner marked, those tied with it, then the others by score, last those that failed."""
+def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> Table:
+    """Word and draw the results: the winner, those tied with it, the others by score, those that failed."""
     mean = results["mean_test_score"]
     order = sorted(range(len(mean)), key=lambda at: (at != best, results["rank_test_score"][at], at))
     fine = [at for at in order if np.isfinite(mean[at])]
@@ -58,19 +60,21 @@ def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> str:
                 str(results["n_clusters"][at]),
             ]
         )
-    lines = _align(rows)
+    lines, below = _align(rows), list[str]()
     if len(shown) < len(fine):
-        lines.append(f"and {len(fine) - len(shown)} more.")
-    lines.append("* chosen" + ("; = within one standard error of the best" if results["tied"].sum() > 1 else ""))
+        below.append(f"and {len(fine) - len(shown)} more.")
+    below.append("* chosen" + ("; = within one standard error of the best" if results["tied"].sum() > 1 else ""))
     failed = [at for at in order if not np.isfinite(mean[at])]
     if failed:
-        lines.append(f"{len(failed)} of {len(mean)} failed:")
+        below.append(f"{len(failed)} of {len(mean)} failed:")
         limit = len(failed) if n_rows is None else n_rows
-        lines += [
+        below += [
             f"  {results['method'][at]}({results['words'][at]}): {results['trouble'][at]}" for at in failed[:limit]
         ]
-        lines += [f"  and {len(failed) - limit} more."] if len(failed) > limit else []
-    return "\n".join(lines)
+        below += [f"  and {len(failed) - limit} more."] if len(failed) > limit else []
+    head = f"{results['method'][best]}({results['words'][best]}): score {mean[best]:.3f}"
+    drawn = card("\n".join([head, *below]), more=grid(rows[0], rows[1:], chosen=0 if fine[:1] == [best] else -1))
+    return Table("\n".join([*lines, *below]), drawn)
 
 
 def _percent(share: float) -> str:
@@ -232,7 +236,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         tags.input_tags.pairwise = all(one.pairwise for one in inner)
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Try every candidate on every fold and fit the best one with everything.
 
@@ -350,8 +354,47 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.transform(X)
 
-    def table(self, n_rows: int | None = 12) -> str:
-        """Word the comparison: best candidates first, then those that failed, and why.
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return ``cv_results_`` as a data frame, one row per candidate; parameters that one lacks are missing there.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from linkwise import COPKMeans, KnowledgeSearchCV
+        >>> from linkwise.sources import label_pairs
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = KnowledgeSearchCV(COPKMeans(random_state=0), {"n_clusters": [2, 3]}, cv=3, random_state=0)
+        >>> search.fit(X, constraints=label_pairs(y, 60, 0)).to_frame()[["param_n_clusters", "rank_test_score"]]
+           param_n_clusters  rank_test_score
+        0                 2                2
+        1                 3                1
+        """
+        check_is_fitted(self, "cv_results_")
+        columns = {
+            name: [
+                None if gone else value
+                for value, gone in zip(np.ma.getdata(column).tolist(), np.ma.getmaskarray(column), strict=True)
+            ]
+            for name, column in self.cv_results_.items()
+            if name != "params"  # the same as the columns param_...
+        }
+        return make_frame("to_frame", columns, backend)
+
+    @property
+    def _repr_html_(self) -> Any:
+        return super()._repr_html_ if not hasattr(self, "cv_results_") else self._html_of_results
+
+    def _html_of_results(self) -> str:
+        return self.table().html
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        if not hasattr(self, "cv_results_"):
+            shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+            return shown
+        return {"text/plain": repr(self), "text/html": self._html_of_results()}
+
+    def table(self, n_rows: int | None = 12) -> Table:
+        """Word the comparison: best candidates first, then those that failed, and why; in a notebook, a table.
 
         Parameters
         ----------

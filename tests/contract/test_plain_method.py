@@ -60,9 +60,8 @@ def test_aliases_of_euclidean_and_precomputed_distances_equal_vectors(case, link
     X, _ = blobs(1, 30)
     model = case.make(linkage=linkage, n_clusters=3).fit(X)
     assert_same(model, case.make(linkage=linkage, n_clusters=3, metric="l2").fit(X))
-    if linkage != "ward":
-        D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
-        assert_alike(model, case.make(linkage=linkage, n_clusters=3, metric="precomputed").fit(D), rtol=1e-7)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
+    assert_alike(model, case.make(linkage=linkage, n_clusters=3, metric="precomputed").fit(D), rtol=1e-7)
 
 
 @each((LABELS,), where=lambda case: case.plain is not None)

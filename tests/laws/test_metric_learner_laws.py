@@ -17,7 +17,7 @@ from tests.profile import examples
 
 LEARNERS = [
     XingMetric(),
-    XingMetric("diagonal"),
+    XingMetric(form="diagonal"),
     RCA(),
     RCA(1),
     DiscriminativeRCA(),
@@ -25,7 +25,7 @@ LEARNERS = [
     ITML(),
     ITML(solver="bregman", max_iter=50),
     LSML(),
-    LSML("margin", prior="covariance"),
+    LSML(loss="margin", prior="covariance"),
     SVMMetric(),
 ]
 

@@ -3,6 +3,8 @@
 REASONS = {
     # behind a public class that would not fit on a few screens
     "linkwise.constraints._equal_statements": "equality of statements across tables; the table is long without it",
+    "linkwise.constraints._statement_frames": "statements to data frames and back; the table is long without it",
+    "linkwise.result._tree_sketch": "a picture of the top of a tree; Dendrogram is queries and cuts",
     "linkwise.trees._exchange": "the half of Dendrogram that reads and writes other notations, documented for users",
     "linkwise.trees._interchange": "the notations themselves as functions on arrays, under the methods of _exchange",
     "linkwise.trees._named_nodes": "readers of text and columns into nodes, before Taxonomy places samples",

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
-import pkgutil
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
-import linkwise
+from linkwise import Constraints
+from tests.meta.public_interface import KEPT, interface, packages, public_names
+from tests.meta.typed_calls import types_survive, wrong_names_are_found
 
-# Packages whose stub lists public names; the others serve linkwise itself.
-PACKAGES = ["linkwise"] + [
-    found.name
-    for found in pkgutil.walk_packages(linkwise.__path__, "linkwise.")
-    if found.ispkg
-    and not any(part.startswith("_") for part in found.name.split(".")[1:])
-    and getattr(importlib.import_module(found.name), "__all__", [])
-]
-PUBLIC = sorted(
-    {
-        (package, name)
-        for package in PACKAGES
-        for name in importlib.import_module(package).__all__
-        if not name.startswith("_")
-    }
-)
+PACKAGES = packages()
+PUBLIC = public_names()
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -34,7 +25,9 @@ def test_a_package_offers_what_its_stub_lists(package):
     for name in module.__all__:
         getattr(module, name)
     assert list(module.__all__) == sorted(module.__all__)
-    assert dir(module) == module.__all__
+    rooms = [name for name in dir(module) if name not in module.__all__]
+    assert sorted([*rooms, *module.__all__]) == dir(module)
+    assert all(getattr(module, room).__name__ == f"{package}.{room}" for room in rooms)  # packages, for completion
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
         module.nothing  # noqa: B018
 
@@ -58,3 +51,24 @@ def test_every_public_method_has_a_docstring(package, name):
         if label.startswith("_") or not (inspect.isroutine(member) or isinstance(member, property)):
             continue
         assert inspect.getdoc(member), f"{package}.{name}.{label} has no docstring"
+
+
+def test_the_public_interface_is_the_one_that_is_kept():
+    """A change of it is a decision: write it down with ``python -m tests.meta.public_interface``."""
+    kept, found = KEPT.read_text(encoding="utf-8").splitlines(), list(interface())
+    assert list(difflib.unified_diff(kept, found, "kept", "found", lineterm="", n=0)) == []
+
+
+def test_calls_that_a_type_checker_reads_are_right_when_they_run():
+    X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 9.0]], 4, axis=0) + np.arange(12)[:, None] / 50
+    said = Constraints.from_labels([0, 0, -1, -1, 1, 1, -1, -1, 2, 2, -1, -1])
+    types_survive(X, said)
+    for call in wrong_names_are_found(said):
+        with pytest.raises(AttributeError):
+            call()
+
+
+def test_packages_are_offered_and_loaded_when_used():
+    code = "import linkwise as lw, sys; print('linkwise.plots' in sys.modules, 'plots' in dir(lw), lw.plots.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "linkwise.plots"]

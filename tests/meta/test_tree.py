@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,7 +64,9 @@ def test_forbidden_words_do_not_occur(pattern):
 def test_change_fragments_can_be_assembled(tmp_path):
     shutil.copytree(ROOT / "changes", tmp_path / "changes")
     (tmp_path / "changes" / "some-test.fix.md").write_text("A bug is gone,\nfor good.\n")
-    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    (tmp_path / "linkwise").mkdir()
+    for name in ("CHANGELOG.md", "CITATION.cff", "linkwise/__init__.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
     script = [sys.executable, str(ROOT / "scripts" / "changelog"), "--root", str(tmp_path)]
     subprocess.run([*script, "--release", "9.9.9"], check=True)
     text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -70,6 +74,19 @@ def test_change_fragments_can_be_assembled(tmp_path):
     fixed = text.split("### Fixed\n", 1)[1].split("\n#", 1)[0]
     assert "\n- A bug is gone,\n  for good.\n" in fixed + "\n"
     assert [path.name for path in (tmp_path / "changes").iterdir()] == ["README.md"]
+    assert '__version__ = "9.9.9"' in (tmp_path / "linkwise" / "__init__.py").read_text(encoding="utf-8")
+    assert "version: 9.9.9\n" in (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
+    # what comes before it is published joins the section; the next version gets one of its own
+    (tmp_path / "changes" / "late.fix.md").write_text("One more.\n")
+    subprocess.run([*script, "--release", "9.9.9"], check=True)
+    (tmp_path / "changes" / "name.change.md").write_text("A name.\n")
+    subprocess.run([*script, "--release", "9.9.10"], check=True)
+    later = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", later, re.MULTILINE)[:2] == ["9.9.10", "9.9.9"]
+    assert later.count("## 9.9.9 ") == 1
+    assert "\n  for good.\n" in later
+    assert "\n- One more.\n" in later.split("### Fixed\n", 1)[1]
+    assert len(later.splitlines()) > len(text.splitlines())
 
 
 def test_a_misnamed_fragment_is_refused(tmp_path):
@@ -86,6 +103,7 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
 
 
 COMMANDS = (
+    "scripts/build-release",
     "scripts/build-kernels",
     "scripts/demo",
     "scripts/docs",
@@ -124,6 +142,25 @@ def test_a_page_names_every_public_name():
     text = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
     public = {*linkwise.__all__, *linkwise.engines.__all__, *linkwise.constraints.__all__}
     assert [name for name in sorted(public) if f"`{name}`" not in text] == []
+
+
+def test_the_page_of_the_package_leads_nowhere_inside_the_repository(monkeypatch):
+    made = ModuleType("hatchling.metadata.plugin.interface")
+    made.MetadataHookInterface = object  # as hatchling provides while it builds
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    for parent in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, parent, ModuleType(parent))
+    page_of = runpy.run_path(str(ROOT / "scripts" / "package_page.py"))["page_of"]
+    page = page_of((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert not re.search(r"\]\((?!https?:)", page)
+    assert "pip install linkwise" in page
+    assert "The same wines" not in page  # the caption of the picture
+    assert page_of("[a](b.md), [c](https://d.org/e) and ![f](g.png)\n\n*h*\n\ni") == "a, [c](https://d.org/e) and i"
+
+
+def test_the_version_is_one():
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+    assert cited == linkwise.__version__
 
 
 def test_the_readme_links_to_files_that_exist():

@@ -336,8 +336,8 @@ def agglomerate(
     method : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}, default="average"
         How the distance of two clusters follows from their members.
     metric : str or callable, default="euclidean"
-        How vectors are compared: a name SciPy knows, a function of two rows, or ``"precomputed"``. Ward needs Euclidean
-        vectors; centroid and median also take dissimilarities, which must then be Euclidean distances to make sense.
+        How vectors are compared: a name SciPy knows, a function of two rows, or ``"precomputed"``. Ward, centroid and
+        median need Euclidean vectors, or dissimilarities that are Euclidean distances.
     dtype : {float64, float32}, default=float64
         Type to compute in. Single precision takes half the memory; distances that differ in the seventh digit may swap.
     progress : callable, optional
@@ -360,7 +360,9 @@ def agglomerate(
     **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory,
     all others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
     number. **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the
-    lowest-numbered samples, as far as they are compared at once.
+    lowest-numbered samples, as far as they are compared at once. Ward, centroid and median on dissimilarities follow
+    the formula of Lance and Williams, as SciPy does: what it gives is the greedy tree of their definitions if these are
+    Euclidean distances, and has no such meaning for others, where a height that would be imaginary is 0.
 
     Examples
     --------
@@ -390,9 +392,8 @@ def agglomerate(
 
 
 def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> None:
-    """Raise when a linkage that works on centroids is asked to work without Euclidean vectors."""
-    code = linkage_code(method, who=who)
-    if code not in EUCLIDEAN_ONLY or metric == "euclidean" or (metric == "precomputed" and code != WARD):
+    """Raise when a linkage that works on centroids is asked to work with another metric than Euclidean distances."""
+    if linkage_code(method, who=who) not in EUCLIDEAN_ONLY or metric in ("euclidean", "precomputed"):
         return
     msg = (
         f'{who}: method="{method}" is defined by Euclidean distances between vectors, but metric is {metric!r}.\n'

@@ -142,7 +142,9 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     with the statements then; samples without an ε-neighbor are then moved until ε holds. Each cluster is merged again,
     by the linkage alone. A dead end is final only where the search for an assignment gives up, or under γ. Must-links,
     cannot-links and ε together are an NP-complete question: `DeadEndError` is raised where the greedy start cannot meet
-    them.
+    them. Statements hold whatever ``metric="precomputed"`` is given; ward, centroid and median then give the tree of
+    the vectors if it holds their Euclidean distances, and on other dissimilarities follow the same formula, as SciPy
+    does, without that meaning.
     **Departure from** [1]_ cannot-links are tested against the closure of the must-links; ties go to the
     lowest-numbered samples; samples that must-links put into a cluster without an ε-neighbor are first joined to the
     cluster of their nearest one; in the paper a dead end is final.

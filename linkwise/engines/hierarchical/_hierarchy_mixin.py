@@ -177,7 +177,8 @@ class HierarchyMixin:
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New samples; with ``metric="precomputed"`` their dissimilarities from the samples of the fit, in its order.
+            New samples; with ``metric="precomputed"`` their dissimilarities from the samples of the fit, in its order
+            (not with ward, centroid and median linkage, which speak about centers).
 
         Returns
         -------
@@ -242,6 +243,13 @@ class HierarchyMixin:
         """Distances of new samples, the linkage that makes them distances from clusters, and whether they are so."""
         code = LINKAGES[getattr(self, "linkage", "single")]
         if self._samples is None:
+            if code in EUCLIDEAN_ONLY:
+                msg = (
+                    f"{type(self).__name__} with linkage={self.linkage!r} was fitted to distances, which do not tell "
+                    "how far a new sample is from the center of a cluster.\n"
+                    "Hint: fit to vectors with metric='euclidean', or take linkage='average'."
+                )
+                raise LinkwiseError(msg)
             _require_no_negatives(new, type(self).__name__)
             return iter([new]), code, False
         return new_distances(new, self._samples, self._metric(), self.dendrogram_, code), code, code in EUCLIDEAN_ONLY

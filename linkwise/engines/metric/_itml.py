@@ -222,8 +222,8 @@ class ITML(MetricLearner):
 
     def __init__(
         self,
-        slack: float = 1.0,
         *,
+        slack: float = 1.0,
         bounds: Any = None,
         prior: Any = "identity",
         solver: str = "auto",

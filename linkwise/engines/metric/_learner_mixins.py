@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from linkwise._compat import Interval
+from linkwise._compat import Interval, fit_context
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
@@ -49,7 +49,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
     constraints_: Constraints
     n_features_in_: int
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Learn the distance from statements about the rows of X.
 

@@ -184,8 +184,8 @@ class LSML(MetricLearner):
 
     def __init__(
         self,
-        loss: str = "residual",
         *,
+        loss: str = "residual",
         C: float = 100.0,
         unit: float | str = "auto",
         prior: Any = "identity",

@@ -261,7 +261,7 @@ class SVMMetric(MetricLearner):
         "basis": ["array-like", None],
     }
 
-    def __init__(self, C: float = 1.0, *, basis: Any = None, max_iter: int = 200, tol: float = 1e-6) -> None:
+    def __init__(self, *, C: float = 1.0, basis: Any = None, max_iter: int = 200, tol: float = 1e-6) -> None:
         self.C = C
         self.basis = basis
         self.max_iter = max_iter

@@ -289,8 +289,8 @@ class XingMetric(MetricLearner):
 
     def __init__(
         self,
-        form: str = "full",
         *,
+        form: str = "full",
         solver: str = "lbfgs",
         shrinkage: float | str = "auto",
         max_iter: int = 2000,

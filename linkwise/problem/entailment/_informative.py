@@ -26,7 +26,7 @@ _TRIOS = 4096
 _DIVISIONS = 5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:
     """The most informative statements; made by `informative`.
 
@@ -190,7 +190,15 @@ def _selection(
 ) -> Selection:
     lines = tuple(f"{given.describe(int(s))}: {g:,.0f}" for s, g in zip(chosen[:20], gain[:20], strict=True))
     return Selection(
-        given.select(np.sort(chosen)), chosen, gain, implied, total, bound, exact, lines, given.n_statements
+        kept=given.select(np.sort(chosen)),
+        statements=chosen,
+        gain=gain,
+        implied=implied,
+        total=total,
+        bound=bound,
+        exact=exact,
+        lines=lines,
+        of=given.n_statements,
     )
 
 

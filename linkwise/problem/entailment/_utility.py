@@ -25,7 +25,7 @@ _MOST_OVERLAP = 50_000_000  # pairs of blocks that are in two groups apart, coun
 _MANY, _FEW, _COHERENT = 0.2, 0.05, 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Utility:
     """Expected benefit of statements before they are used; made by `utility`.
 
@@ -155,16 +155,16 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     named, parts, decided = _coverage(constraints)
     feasible = check(constraints).status != "infeasible"
     return Utility(
-        constraints.n_statements,
-        broken,
-        coherent,
-        exact,
-        named,
-        parts,
-        decided,
-        feasible,
-        _verdict(constraints.n_statements, broken, coherent, feasible),
-        constraints.n_samples,
+        n_statements=constraints.n_statements,
+        informativeness=broken,
+        coherence=coherent,
+        coherence_exact=exact,
+        coverage=named,
+        n_parts=parts,
+        decided=decided,
+        feasible=feasible,
+        verdict=_verdict(constraints.n_statements, broken, coherent, feasible),
+        n_samples=constraints.n_samples,
     )
 
 

@@ -145,7 +145,7 @@ def expand(said: Constraints) -> Expansion:
     top += len(some)
     choice = np.flatnonzero(kind >= Kind.MUST_LINK_ANY)
     chosen = take_groups(groups, np.searchsorted(groups.statement, entries.statement[choice]), choice)
-    table = Constraints(top, kind, items, entries.weight, np.arange(e, dtype=np.intp), said.rules, None, chosen)
+    table = Constraints(top, kind, items, entries.weight, np.arange(e, dtype=np.intp), rules=said.rules, groups=chosen)
     sizes = np.array([len(part) for part in background], dtype=np.intp)
     flat = np.concatenate(background).astype(np.intp) if background else np.empty(0, dtype=np.intp)
     return Expansion(

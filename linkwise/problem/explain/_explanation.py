@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import hint, more_lines
+from linkwise._messages import hint, many, more_lines
+from linkwise._notebook import card
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Entry
 from linkwise.problem.explain._fixes import Suspects
@@ -36,7 +37,7 @@ class Written:
     told: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Explanation:
     """The reason why statements cannot hold together: fixes first, then the proof.
 
@@ -128,17 +129,20 @@ class Explanation:
     @property
     def proof(self) -> str:
         """The conflicting statements and the argument, without hints."""
-        verb = f"cannot hold in {self.goal}" if self.goal else "contradict each other"
+        size = len(self.core if self.written is None else self.written.entries)
+        shown = [f"  {line}" for line in self.lines] + more_lines(len(self.lines), size)
+        return "\n".join([self._head, *shown, *(f"  {line}" for line in self.rules), self.because])
+
+    @property
+    def _head(self) -> str:
+        if not self.core:
+            return f"the data and the rules admit no clustering{' in ' + self.goal if self.goal else ''}:"
         size, total, noun = len(self.core), self.n_statements, "constraints"
         if self.written is not None:
             size, total, noun = len(self.written.entries), self.written.n_entries, "entries"
-        if size == 1:
-            verb = f"cannot hold in {self.goal}" if self.goal else "cannot hold"
-        head = f"{size:,} of {total:,} {noun} {verb}:"
-        if not self.core:
-            head = f"the data and the rules admit no clustering{' in ' + self.goal if self.goal else ''}:"
-        shown = [f"  {line}" for line in self.lines] + more_lines(len(self.lines), size)
-        return "\n".join([head, *shown, *(f"  {line}" for line in self.rules), self.because])
+        alone = "cannot hold" if size == 1 else "contradict each other"
+        verb = f"cannot hold in {self.goal}" if self.goal else alone
+        return f"{size:,} of {total:,} {noun} {verb}:"
 
     def __str__(self) -> str:
         if self.fixes:
@@ -157,6 +161,13 @@ class Explanation:
         if self.cut:
             steps.append("The time limit ended the search; another machine may find more fixes or a longer proof.")
         return "\n".join([*lines, "Why: " + self.proof, *steps])
+
+    def __repr__(self) -> str:
+        ways = f"{many(len(self.repairs), 'smallest repair')} found" if self.repairs else "no smallest repair listed"
+        return f"Explanation({self._head.rstrip(':')}; {ways})"
+
+    def _repr_html_(self) -> str:
+        return card(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, strings, numbers and booleans, ready for JSON.

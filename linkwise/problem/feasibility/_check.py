@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from linkwise._messages import many
+from linkwise._notebook import Tone, bars, card
 from linkwise._typing import IntArray
 from linkwise._validation import is_whole
 from linkwise.constraints import Constraints, Kind, MinSeparation, has_parts, must_links_within, require_constraints
@@ -36,10 +38,11 @@ from linkwise.result import Dendrogram
 
 _WORK, _QUICK = 20.0, 0.25  # units of work for the verdict, and for one test of what to drop
 _BLAME, _EACH_BLAME = 5.0, 1.0  # to find the entries at fault for a number of clusters, and of it for one test
+_TONES: dict[str, Tone] = {"feasible": "good", "infeasible": "bad", "unknown": "none"}
 _NOT_KNOWN = np.empty(0, dtype=np.intp)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Verdict:
     """The verdict on whether the hard statements can hold together; made by `check`.
 
@@ -95,6 +98,16 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.because if self.explanation is None else f"{self.because}\n{self.explanation}"
+
+    def __repr__(self) -> str:
+        some = "" if self.k_min is None else f", {self.k_min:,} to {many(self.k_max or self.k_min, 'cluster')}"
+        core = "" if self.explanation is None else f", {many(len(self.explanation.entries), 'statement')} at fault"
+        return f"Verdict({self.status}{some}{core})"
+
+    def _repr_html_(self) -> str:
+        fewest, most = self.k_min, self.k_max
+        among = "" if fewest is None or most is None else f"Numbers of clusters: {fewest:,} to {most:,}."
+        return card(str(self), tone=_TONES[self.status], more=bars((), among if self.status == "feasible" else ""))
 
 
 def check(
@@ -196,7 +209,8 @@ def judge(
     if block is None:
         why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices), budget=budget)
         why = blame_contradiction(hard, why, rank, lambda table: conflicts_of(Choices.of(table)), budget)
-        return Verdict("infeasible", None, why, None, None, "The hard statements contradict each other.")
+        because = "The hard statements contradict each other."
+        return Verdict(status="infeasible", witness=None, explanation=why, k_min=None, k_max=None, because=because)
     budget = Budget(_WORK) if budget is None else budget.share(_WORK)
     if len(choices):
         number = settle_choices(hard, choices, k, budget)
@@ -208,7 +222,7 @@ def judge(
         number = replace(number, explanation=_blame_choices(hard, k, number.explanation, rank, budget))
     elif number.explanation is not None and k is not None:
         number = replace(number, explanation=_blame_number(hard, k, number.explanation, rank, budget))
-    verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
+    verdict = Verdict(**vars(number))
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))
     if hard.constraints.rules and verdict.status != "infeasible":

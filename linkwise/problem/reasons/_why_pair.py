@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise._messages import in_words, many, more_lines
+from linkwise._notebook import card
 from linkwise.constraints import NO_LABELS, Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.reasons._forced import Knowledge, Proof
@@ -19,7 +20,7 @@ _SHOWN = 20
 _AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "farther": "meet later"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Why:
     """The reasons why two samples are together or apart; made by `why`. Print it to read it.
 
@@ -87,6 +88,14 @@ class Why:
 
     def __str__(self) -> str:
         return _tell(self)
+
+    def __repr__(self) -> str:
+        state = {None: "the tree is not cut", True: "in one cluster", False: "in two clusters"}[self.together]
+        by = f", forced {self.forced} by {many(len(self.statements), 'statement')}" if self.forced else ""
+        return f"Why({self.names[0]} and {self.names[1]}: {state}{by})"
+
+    def _repr_html_(self) -> str:
+        return card(str(self), tone="bad" if self.broken else "none")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, strings, numbers and booleans, ready for JSON (an infinite height as None).

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from linkwise._messages import many, more_lines, some_of
+from linkwise._notebook import card
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import CHOICES, Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError
@@ -38,7 +39,7 @@ _CALL = 200_000  # steps of reading a part
 _DATA = 0.5  # share of its weight that a statement loses if the data contradict it as much as they can
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Repair:
     """Statements to drop so that all others hold together; made by `repair`.
 
@@ -92,8 +93,8 @@ class Repair:
     cost: float
     optimal: bool
     lower_bound: float
-    because: tuple[str, ...]
     given: Constraints
+    because: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
     cut: bool = False
     n_clusters: int | None = None
@@ -135,6 +136,14 @@ class Repair:
             "Hint: ask `len(repair.dropped) > 0` or `repair.optimal`."
         )
         raise TypeError(msg)
+
+    def __repr__(self) -> str:
+        proven = "no cheaper one exists" if self.optimal else f"none costs less than {self.lower_bound:g}"
+        drops = f"drops {many(len(self.entries), 'entry', 'entries')}" if len(self.entries) else "drops nothing"
+        return f"Repair({drops}, cost {self.cost:g}; {proven})"
+
+    def _repr_html_(self) -> str:
+        return card(str(self), tone="none" if len(self.dropped) else "good")
 
     def __str__(self) -> str:
         total, noun = self.given.n_statements, "statements"
@@ -261,7 +270,14 @@ def _in_any_number(
     if np.isin(constraints.kind, list(CHOICES)).any():
         return _with_choices(constraints, everything, prices, Budget(budget, time_limit))
     if blocks_or_none(Hard.of(everything)) is not None:
-        return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
+        return Repair(
+            given=constraints,
+            kept=constraints,
+            dropped=np.empty(0, np.intp),
+            cost=0.0,
+            optimal=True,
+            lower_bound=0.0,
+        )
     if has_parts(constraints):
         return _by_entries(constraints, doubt, keep, budget, time_limit, random_state)
     return _by_statements(constraints, everything, prices, budget, time_limit, random_state)
@@ -284,7 +300,17 @@ def _in_number(found: Repair, k: int, doubt: Doubt, keep: str, work: Budget) -> 
     cost, lower = float(price[off].sum()), max(lower, found.lower_bound)
     optimal = optimal or lower >= cost * (1 - 1e-9)
     dropped, entries = np.flatnonzero(changed), expansion.get(numbers)
-    made = Repair(kept, dropped, cost, optimal, min(lower, cost), (), constraints, entries, work.cut and not optimal, k)
+    made = Repair(
+        given=constraints,
+        kept=kept,
+        dropped=dropped,
+        entries=entries,
+        cost=cost,
+        optimal=optimal,
+        lower_bound=min(lower, cost),
+        cut=work.cut and not optimal,
+        n_clusters=k,
+    )
     first = [place[group[0]] for group in made.by_statement()[:_SHOWN]]
     others = blame_by_tests(conflicts, off, first, lambda at: constraints.describe_each(expansion.get(at)))
     words = [f"{made.describe(group)}{why}" for group, why in zip(made.by_statement(), others, strict=False)]
@@ -323,8 +349,17 @@ def _by_statements(
     because = _blame(constraints, everything, off) if words else ()
     kept = constraints.select(~off)
     entries = tuple(Entry(int(s)) for s in dropped)
-    cut = work.cut and not optimal
-    return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries, cut)
+    return Repair(
+        given=constraints,
+        kept=kept,
+        dropped=dropped,
+        entries=entries,
+        cost=cost,
+        optimal=optimal,
+        lower_bound=cost if optimal else bound,
+        cut=work.cut and not optimal,
+        because=because,
+    )
 
 
 def _with_choices(
@@ -339,7 +374,17 @@ def _with_choices(
     because = tuple(f"{constraints.describe(int(s))}{one}" for s, one in zip(dropped, why, strict=False))
     kept = constraints.select(~off) if off.any() else constraints
     cost = float(prices[0][off].sum())
-    return Repair(kept, dropped, cost, optimal, lower, because, constraints, entries, work.cut and not optimal)
+    return Repair(
+        given=constraints,
+        kept=kept,
+        dropped=dropped,
+        entries=entries,
+        cost=cost,
+        optimal=optimal,
+        lower_bound=lower,
+        cut=work.cut and not optimal,
+        because=because,
+    )
 
 
 def _by_entries(
@@ -368,9 +413,17 @@ def _by_entries(
     numbers = np.flatnonzero(off)
     kept, changed = expansion.without(numbers)
     optimal = bound >= cost * (1 - 1e-9)
-    lower, entries = cost if optimal else bound, expansion.get(numbers)
-    cut = cut and not optimal
-    made = Repair(kept, np.flatnonzero(changed), cost, optimal, lower, (), constraints, entries, cut)
+    entries = expansion.get(numbers)
+    made = Repair(
+        given=constraints,
+        kept=kept,
+        dropped=np.flatnonzero(changed),
+        entries=entries,
+        cost=cost,
+        optimal=optimal,
+        lower_bound=cost if optimal else bound,
+        cut=cut and not optimal,
+    )
     groups = made.by_statement()[:_SHOWN]
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []

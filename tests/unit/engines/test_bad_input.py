@@ -248,9 +248,7 @@ def test_a32_integers_beyond_double_precision_warn_at_the_callers_line(estimator
         pytest.param({"n_clusters": True}, r"'n_clusters' parameter .*Got True instead", id="A40-bool"),
         pytest.param({"n_clusters": 9}, "n_clusters=9, but X has only n_samples=8", id="A41-more-than-samples"),
         pytest.param({"linkage": "wards"}, r"'linkage' parameter .*'ward'.*Got 'wards'", id="A44-linkage-typo"),
-        pytest.param(
-            {"linkage": "ward", "metric": "precomputed"}, r'"ward" is defined by Euclidean', id="A45-ward-precomputed"
-        ),
+        pytest.param({"linkage": "ward", "metric": "cosine"}, r'"ward" is defined by Euclidean', id="A45-ward-cosine"),
         pytest.param({"metric": "euclidian"}, "did you mean 'euclidean'", id="A46-metric-typo"),
         pytest.param({"metric": 7}, r"'metric' parameter .*Got 7", id="A46-metric-number"),
         pytest.param({"metric": lambda a, b: np.nan}, r"gives nan for rows 0 and 1", id="A47-metric-nan"),
@@ -267,7 +265,7 @@ def test_wrong_options_are_refused(estimator, options, words):
     ("options", "words"),
     [
         pytest.param({"method": "wards"}, "did you mean 'ward'", id="A44-linkage-typo"),
-        pytest.param({"method": "ward", "metric": "precomputed"}, "defined by Euclidean", id="A45-ward-precomputed"),
+        pytest.param({"method": "ward", "metric": "cosine"}, "defined by Euclidean", id="A45-ward-cosine"),
         pytest.param({"metric": "euclidian"}, "did you mean 'euclidean'", id="A46-metric-typo"),
         pytest.param({"metric": lambda a, b: np.nan}, "gives nan for rows 0 and 1", id="A47-metric-nan"),
         pytest.param({"metric": lambda a, b: -1.0}, "gives -1.0 for rows 0 and 1", id="A48-metric-negative"),

@@ -38,7 +38,7 @@ LEARNERS = [
     (DiscriminativeRCA(), PAIRS),
     (ChunkletLDA(), {"must_link": PAIRS["must_link"]}),
     (XingMetric(), PAIRS),
-    (XingMetric("diagonal"), PAIRS),
+    (XingMetric(form="diagonal"), PAIRS),
     (DistBoost(n_rounds=3, random_state=0), PAIRS),
 ]
 NEAR = [(ITML(), PAIRS), (LSML(), {"triplets": [(0, 1, 2), (3, 4, 5)]}), (LSML(), PAIRS)]

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import Interval, StrOptions, fit_context
 from linkwise._memory import require_memory
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
@@ -176,7 +175,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         self.refine = refine
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None, neighbors: Any = None) -> Self:
         """Cluster X so that every hard statement holds.
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, Kind
@@ -197,3 +198,21 @@ def test_groups_apart_survive_rearranged_blocks(method, dtype):
     assert_array_equal(a.pairs, b.pairs)
     assert_array_equal(a.height, b.height)
     assert 200 < len(a.height) < 399
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid", "median"])
+def test_linkages_of_centers_take_distances_as_scipy_does(method):
+    for seed in range(examples(8, 1000)):
+        X, forced, forbidden = instance(seed, n=30)
+        D = squareform(pdist(X))
+        plain, Z = merge_all(D, method=method, metric="precomputed"), linkage(pdist(X), method)
+        assert_allclose(plain.height, Z[:, 2], rtol=1e-9, atol=1e-12)
+        assert_array_equal(plain.pairs, Z[:, :2])
+        given = merge_all(D, method=method, metric="precomputed", forced=forced, forbidden=forbidden)
+        told = merge_all(X, method=method, forced=forced, forbidden=forbidden)
+        assert_array_equal(given.pairs, told.pairs)
+        assert_allclose(given.height, told.height, rtol=1e-7, atol=1e-9)
+    D[2, 5] = D[5, 2] = 1e3  # no longer Euclidean: the formula is followed to a tree
+    bent = merge_all(D, method=method, metric="precomputed")
+    assert len(bent.pairs) == 29
+    assert (bent.height >= 0).all()

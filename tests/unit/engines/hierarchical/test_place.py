@@ -97,6 +97,10 @@ def test_a_precomputed_matrix_gives_the_same_places_as_vectors(monkeypatch):
         b = ConstrainedAgglomerative(3, linkage=linkage, metric="precomputed").fit(cdist(X, X))
         assert_array_equal(a.predict(new), b.predict(cdist(new, X)))
         assert a.place(new).parent.tolist() == b.place(cdist(new, X)).parent.tolist()
+    for linkage in ("ward", "centroid", "median"):
+        model = ConstrainedAgglomerative(3, linkage=linkage, metric="precomputed").fit(cdist(X, X))
+        with pytest.raises(LinkwiseError, match="do not tell how far a new sample is from the center"):
+            model.predict(cdist(new, X))
 
 
 def test_sparse_and_other_metrics():

@@ -149,7 +149,7 @@ def test_many_sparse_features_are_weighed():
     X = sp.random(200, 3000, density=0.02, random_state=0, format="csr")
     pairs = rng.permutation(200).reshape(-1, 2)
     c = Constraints.build(200, must_link=pairs[:50], cannot_link=pairs[50:])
-    model = XingMetric("diagonal", tol=1e-4).fit(X, constraints=c)
+    model = XingMetric(form="diagonal", tol=1e-4).fit(X, constraints=c)
     assert model.gap_ <= 1e-4
     assert model.components_.shape == (3000, 3000)
     assert sp.issparse(model.transform(X))

@@ -336,7 +336,7 @@ def test_labels_survive_joining_naming_pickling_and_equal_weights():
     both = c | c
     assert len(both.entries()) == 24
     assert both.labels.row.tolist() == [*c.labels.row.tolist(), *(c.labels.row + 9).tolist()]
-    assert c == Constraints(c.n_samples, c.kind, c.items, c.weight, c.row, c.rules, c.ids, c.groups)
+    assert c == Constraints(c.n_samples, c.kind, c.items, c.weight, c.row, rules=c.rules, ids=c.ids, groups=c.groups)
 
 
 def test_labels_are_forgotten_where_the_statements_no_longer_say_them():
