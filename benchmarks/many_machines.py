@@ -2,8 +2,10 @@
 
     python -m benchmarks.many_machines FOLDER --rows 10000000 --statements 1000000 --workers 2 --limit 700MiB --kill 2
     python -m benchmarks.many_machines FOLDER --rows 1000000 --peers      # cost beside scikit-learn's KMeans
+    python -m benchmarks.many_machines FOLDER --gate --rows 100000000 --statements 100000000 --clusters 20
 
 Prints one JSON object: CPU seconds of driver and workers for each row and pass, the driver's memory, and what holds.
+With --gate: statements alone, of which some contradict others; whether all of these are found, CPU seconds and memory.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.engines import progress
-from linkwise.scale import cluster
+from linkwise.scale import check_files, cluster
 from linkwise.scale._runner import local_workers
 
 
@@ -126,6 +128,60 @@ def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def make_contradictory(folder: Path, rows: int, statements: int, k: int, planted: int) -> tuple[Path, list[int]]:
+    """Write pairs that a division into k clusters keeps, and chains of must-links whose ends are apart."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path, rng, batch = folder / f"gate-{rows}-{statements}.parquet", np.random.default_rng(0), 2**22
+    apart: list[int] = []
+    word = pa.array(["must_link", "cannot_link"])
+    with pq.ParquetWriter(path, pa.schema([("kind", pa.string()), ("a", pa.int64()), ("b", pa.int64())])) as file:
+        for first in range(0, statements, batch):
+            count = min(batch, statements - first)
+            a = rng.integers(0, rows, count)
+            kind = (rng.random(count) < 0.5).astype(np.int8)
+            b = (a + np.where(kind == 0, k * rng.integers(1, rows // k, count), rng.integers(1, k, count))) % rows
+            other = (a % k == b % k) != (kind == 0)  # the last rows, where the number of rows is no multiple
+            kind[other] = 1 - kind[other]
+            kind[a == b] = 0
+            mine = planted * (first + count) // statements - planted * first // statements
+            for _ in range(mine):  # rows of a chain are beyond all others
+                length = int(rng.integers(2, 40))
+                begin = rows + 40 * len(apart)
+                at = np.sort(rng.choice(count, length + 1, replace=False))
+                a[at], b[at], kind[at] = (
+                    np.r_[begin : begin + length, begin],
+                    np.r_[begin + 1 : begin + length + 1, 0],
+                    0,
+                )
+                b[at[-1]], kind[at[-1]] = begin + length, 1
+                apart.append(first + int(at[-1]))
+            file.write_table(pa.table({"kind": word.take(pa.array(kind)), "a": a, "b": b}), row_group_size=2**20)
+    return path, apart
+
+
+def gate(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """Find planted contradictions among many statements; then decide the number of clusters of those without."""
+    found: dict[str, object] = {"statements": asked.statements, "rows": asked.rows}
+    for planted, k in ((50, None), (0, asked.clusters)):
+        path, apart = make_contradictory(folder, asked.rows, asked.statements, asked.clusters, planted)
+        began = time.process_time()
+        verdict = check_files(path, k)
+        spent = time.process_time() - began
+        listed = [one.cannot_link.row for one in verdict.contradictions]
+        if planted:
+            proven = all(len(one.must_links) >= 2 for one in verdict.contradictions)
+            found |= {"planted": planted, "all_found": listed == sorted(apart), "proven": proven}
+        else:
+            found |= {"n_clusters": k, "status": verdict.status, "because": verdict.because}
+        name = "contradictions" if planted else "clusters"
+        found[f"{name}_cpu_s_per_10_million"] = round(spent / asked.statements * 1e7, 1)
+        found[f"{name}_peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        path.unlink()
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -135,8 +191,11 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--limit", default="700MiB")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--gate", action="store_true")
     asked = parser.parse_args()
-    print(json.dumps((peers if asked.peers else run)(asked.folder, asked), indent=2))
+    measure = peers if asked.peers else gate if asked.gate else run
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    print(json.dumps(measure(asked.folder, asked), indent=2))
 
 
 if __name__ == "__main__":

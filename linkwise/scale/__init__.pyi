@@ -1,6 +1,12 @@
 from linkwise.scale._block_certificate import (
     BlockCertificate as BlockCertificate,
 )
+from linkwise.scale._gate import (
+    Contradiction as Contradiction,
+    FilesVerdict as FilesVerdict,
+    StatementRow as StatementRow,
+    check_files as check_files,
+)
 from linkwise.scale._scale_cluster import (
     ScaleClustering as ScaleClustering,
     ScalePlan as ScalePlan,
