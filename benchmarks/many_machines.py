@@ -2,6 +2,7 @@
 
     python -m benchmarks.many_machines FOLDER --rows 10000000 --statements 1000000 --workers 2 --limit 700MiB --kill 2
     python -m benchmarks.many_machines FOLDER --rows 1000000 --peers      # cost beside scikit-learn's KMeans
+    python -m benchmarks.many_machines FOLDER --rows 1000000 --tree       # beside SparseAgglomerative
     python -m benchmarks.many_machines FOLDER --gate --rows 100000000 --statements 100000000 --clusters 20
 
 Prints one JSON object: CPU seconds of driver and workers for each row and pass, the driver's memory, and what holds.
@@ -20,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
+from linkwise import Constraints, SparseAgglomerative
 from linkwise.engines import progress
-from linkwise.scale import check_files, cluster
+from linkwise.scale import ScaleClustering, check_files, cluster
 from linkwise.scale._runner import local_workers
 
 
@@ -64,6 +66,7 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
     blocks = -(-asked.rows // asked.block)
     killed: list[int] = []
     options = {"block_rows": asked.block, "out": out, "force": True, "max_passes": asked.passes}
+    options |= {"tree": asked.tree, "verbose": asked.verbose}
     began = cpu_of_process()
     if not asked.workers:
         found = cluster(data, said, asked.clusters, **options)
@@ -87,7 +90,15 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
             workers_cpu = sum(client.run(cpu_of_process).values()) - before  # without those that were killed
     driver_cpu = cpu_of_process() - began
     passes = found.n_passes + 2
+    if asked.tree:
+        proof = found.tree_certificate
+        tree = {"tree": str(proof), "tree_ok": proof.ok}
+        if asked.rows <= 1_000_000:
+            tree |= beside_one_machine(data, said, found, asked.clusters)
+    else:
+        tree = {}
     return {
+        **tree,
         "rows": asked.rows,
         "blocks": blocks,
         "passes": passes,
@@ -102,6 +113,21 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
         "driver_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "plan_driver_mib": found.plan.driver_bytes // 2**20,
     }
+
+
+def beside_one_machine(data: Path, said: Path, found: ScaleClustering, k: int) -> dict[str, object]:
+    """The adjusted Rand index of the clusters to those of SparseAgglomerative on the same rows and statements."""
+    import pyarrow.parquet as pq
+    from sklearn.metrics import adjusted_rand_score
+
+    X = np.column_stack([column.to_numpy() for column in pq.read_table(data).columns]).astype(np.float64)
+    table = pq.read_table(said)
+    kind, both = np.array(table.column("kind")), np.column_stack([table.column(c).to_numpy() for c in "ab"])
+    links = {f"{word}": both[kind == word] for word in ("must_link", "cannot_link")}
+    began = time.process_time()
+    one = SparseAgglomerative(k, refine=True).fit(X, constraints=Constraints.build(len(X), **links))
+    spent = time.process_time() - began
+    return {"ari_to_one_machine": round(adjusted_rand_score(found.labels, one.labels_), 4), "its_cpu_s": round(spent)}
 
 
 def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
@@ -190,7 +216,8 @@ def main() -> None:
     for name, value in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--limit", default="700MiB")
-    parser.add_argument("--peers", action="store_true")
+    for name in ("peers", "tree", "verbose"):
+        parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--gate", action="store_true")
     asked = parser.parse_args()
     measure = peers if asked.peers else gate if asked.gate else run

@@ -1,8 +1,8 @@
 """Kernels of the gate: names as bits, must-links joined with proofs, cannot-link graphs peeled and colored.
 
 Names are numbered by their rank among the bits that are set. `above` holds the parent of a name in its set, or minus
-the size of the set at its root; `proof` and `proof_row` hold, for each name but one of a set, another end and the row of
-a must-link, so that two names of a set are joined by the must-links on the way between them.
+the size of the set at its root; `proof` and `proof_row` hold, for each name but one of a set, another end and the row
+of a must-link, so that two names of a set are joined by the must-links on the way between them.
 """
 
 from __future__ import annotations
