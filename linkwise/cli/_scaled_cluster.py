@@ -102,8 +102,8 @@ def cluster_blocks(
     lines = [f"{many(certificate.n_rows, 'sample')} in {many(k, 'cluster')} after {many(found.n_passes, 'pass')}."]
     proof = found.tree_certificate
     lines += [str(certificate), *([] if proof is None else [f"{str(proof)[0].upper()}{str(proof)[1:]}"])]
-    files = ["labels", "centers.npy", "certificate.json", *([] if proof is None else ["tree"])]
-    lines += [f"  {visible(found.folder / name)}" for name in files if name != "centers.npy"]
+    made = ["labels", "centers.npy", "certificate.json", *([] if proof is None else ["tree"])]
+    lines += [f"  {visible(found.folder / name)}" for name in made if name != "centers.npy"]
     told = {
         "samples": certificate.n_rows,
         "clusters": k,
@@ -114,7 +114,7 @@ def cluster_blocks(
         "hard_statements_hold": certificate.ok,
         "certificate": str(certificate),
         "tree": None if proof is None else proof.as_dict(),
-        "files": {name: str(found.folder / name) for name in files},
+        "files": {name: str(found.folder / name) for name in made},
     }
     answer(told, "\n".join(lines), quiet=given["quiet"])
 

@@ -31,6 +31,10 @@ from linkwise.io._write_knowledge import (
 
 """For other packages of linkwise."""
 
+from linkwise.io._arrow_files import (
+    PARQUET as PARQUET,
+    holds_tree as holds_tree,
+)
 from linkwise.io._text import (
     read_text as read_text,
 )

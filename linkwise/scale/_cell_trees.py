@@ -135,7 +135,7 @@ def grow_tree(
     folder.mkdir(exist_ok=True)
     over("writing the tree", write_part, tasks, (shared, str(folder), source.n_rows), lambda *_: None)
     pairs, height = _join_cells(tasks, grown, source.n_rows, offsets[-1], k, apart)
-    write_merges(folder, cells.count, pairs, height)
+    write_merges(folder, cells.n_cells, pairs, height)
     return plan
 
 

@@ -36,6 +36,7 @@ from linkwise.scale._statement_files import Pairs, read_pairs
 
 _MOST_BITS = 2**33  # names of 0 to this are numbered by one bit each
 _MOST_NAMES = 2**31 - 1
+_STEP = 2**22  # edges looked at at once
 _SHOWN = 3  # contradictions, and must-links at either end of a way, that are written out
 _ONES: Bits = np.array([int(byte).bit_count() for byte in range(256)], dtype=np.uint8)
 
@@ -341,13 +342,12 @@ class _Gate:
     def decide(self, k: int) -> FilesVerdict:
         """Decide whether k clusters suffice, after no contradiction was found."""
         del self.proof, self.proof_row
-        groups = np.flatnonzero(self.above < 0)
-        count = len(groups)
+        count = int((self.above < 0).sum())
         if self.n_rows is not None and self.n_rows - len(self.names) + count < k:
             apart = self.n_rows - len(self.names) + count
             return self.verdict("infeasible", f"must-links leave {many(apart, 'group')}, fewer than {k:,} clusters.")
-        vertex: Slots = np.full(len(self.names), -1, dtype=np.int32)
-        vertex[groups] = np.arange(count, dtype=np.int32)
+        vertex: Slots = np.cumsum(self.above < 0, dtype=np.int32)  # of roots; other names are looked up by theirs
+        vertex -= 1
         require_memory(
             16 * self.n_cannot,
             f"comparing {many(self.n_cannot, 'cannot-link')} with {many(k, 'cluster')}",
@@ -390,10 +390,13 @@ class _Gate:
         self, codes: Longs, count: int, inside: npt.NDArray[np.bool_], color: Slots, k: int, vertex: Slots
     ) -> FilesVerdict | None:
         """Color the groups that peeling leaves, component by component; a verdict if that fails."""
-        low, high = codes // count, codes % count
-        held = inside[low] & inside[high]
-        place = np.cumsum(inside) - 1
-        edges = np.column_stack([place[low[held]], place[high[held]]])
+        place = np.cumsum(inside, dtype=np.int32) - 1
+        parts = [np.empty((0, 2), dtype=np.intp)]
+        for begin in range(0, len(codes), _STEP):
+            some = codes[begin : begin + _STEP]
+            ends = np.column_stack([some // count, some % count])
+            parts.append(place[ends[inside[ends].all(axis=1)]].astype(np.intp))
+        edges = np.concatenate(parts)
         members = np.flatnonzero(inside)
         part = components(len(members), edges)
         for number in range(int(part.max()) + 1):

@@ -392,7 +392,7 @@ class _Run:
         k, folder = self.plan.n_clusters, aside.with_name("tree")
         cells = divide(start, state.centers, sizes, shared, max(1, self.block_rows // 2))
         place_groups(start, labels, cells, shared)
-        self.total = self.done + 2 * self.plan.n_blocks + 2 * cells.count
+        self.total = self.done + 2 * self.plan.n_blocks + 2 * cells.n_cells
 
         def accept(plan: CellPlan) -> None:
             self.say(str(plan))

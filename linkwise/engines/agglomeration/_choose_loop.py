@@ -78,7 +78,8 @@ def merge_all(
     largest distance of centroids that may be merged (Euclidean vectors only); with ``epsilon`` a singleton is merged
     only into a cluster that holds a sample within this distance. ``moved`` are pairs and their distances instead, for
     linkages that work on a matrix. With ``weight``, for Ward and centroid linkage of Euclidean vectors and without
-    ``forced``, each vector is the mean of that many samples. ``progress(merges_done, merges_at_most)`` is called from time to time.
+    ``forced``, each vector is the mean of that many samples. ``progress(merges_done, merges_at_most)`` is called from
+    time to time.
 
     **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
     O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest
