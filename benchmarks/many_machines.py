@@ -2,8 +2,11 @@
 
     python -m benchmarks.many_machines FOLDER --rows 10000000 --statements 1000000 --workers 2 --limit 700MiB --kill 2
     python -m benchmarks.many_machines FOLDER --rows 1000000 --peers      # cost beside scikit-learn's KMeans
+    python -m benchmarks.many_machines FOLDER --rows 1000000 --tree       # beside SparseAgglomerative
+    python -m benchmarks.many_machines FOLDER --gate --rows 100000000 --statements 100000000 --clusters 20
 
 Prints one JSON object: CPU seconds of driver and workers for each row and pass, the driver's memory, and what holds.
+With --gate: statements alone, of which some contradict others; whether all of these are found, CPU seconds and memory.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
+from linkwise import Constraints, SparseAgglomerative
 from linkwise.engines import progress
-from linkwise.scale import cluster
+from linkwise.scale import ScaleClustering, check_files, cluster
 from linkwise.scale._runner import local_workers
 
 
@@ -62,6 +66,7 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
     blocks = -(-asked.rows // asked.block)
     killed: list[int] = []
     options = {"block_rows": asked.block, "out": out, "force": True, "max_passes": asked.passes}
+    options |= {"tree": asked.tree, "verbose": asked.verbose}
     began = cpu_of_process()
     if not asked.workers:
         found = cluster(data, said, asked.clusters, **options)
@@ -85,7 +90,15 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
             workers_cpu = sum(client.run(cpu_of_process).values()) - before  # without those that were killed
     driver_cpu = cpu_of_process() - began
     passes = found.n_passes + 2
+    if asked.tree:
+        proof = found.tree_certificate
+        tree = {"tree": str(proof), "tree_ok": proof.ok}
+        if asked.rows <= 1_000_000:
+            tree |= beside_one_machine(data, said, found, asked.clusters)
+    else:
+        tree = {}
     return {
+        **tree,
         "rows": asked.rows,
         "blocks": blocks,
         "passes": passes,
@@ -100,6 +113,21 @@ def run(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
         "driver_peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "plan_driver_mib": found.plan.driver_bytes // 2**20,
     }
+
+
+def beside_one_machine(data: Path, said: Path, found: ScaleClustering, k: int) -> dict[str, object]:
+    """The adjusted Rand index of the clusters to those of SparseAgglomerative on the same rows and statements."""
+    import pyarrow.parquet as pq
+    from sklearn.metrics import adjusted_rand_score
+
+    X = np.column_stack([column.to_numpy() for column in pq.read_table(data).columns]).astype(np.float64)
+    table = pq.read_table(said)
+    kind, both = np.array(table.column("kind")), np.column_stack([table.column(c).to_numpy() for c in "ab"])
+    links = {f"{word}": both[kind == word] for word in ("must_link", "cannot_link")}
+    began = time.process_time()
+    one = SparseAgglomerative(k, refine=True).fit(X, constraints=Constraints.build(len(X), **links))
+    spent = time.process_time() - began
+    return {"ari_to_one_machine": round(adjusted_rand_score(found.labels, one.labels_), 4), "its_cpu_s": round(spent)}
 
 
 def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
@@ -126,6 +154,60 @@ def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def make_contradictory(folder: Path, rows: int, statements: int, k: int, planted: int) -> tuple[Path, list[int]]:
+    """Write pairs that a division into k clusters keeps, and chains of must-links whose ends are apart."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path, rng, batch = folder / f"gate-{rows}-{statements}.parquet", np.random.default_rng(0), 2**22
+    apart: list[int] = []
+    word = pa.array(["must_link", "cannot_link"])
+    with pq.ParquetWriter(path, pa.schema([("kind", pa.string()), ("a", pa.int64()), ("b", pa.int64())])) as file:
+        for first in range(0, statements, batch):
+            count = min(batch, statements - first)
+            a = rng.integers(0, rows, count)
+            kind = (rng.random(count) < 0.5).astype(np.int8)
+            b = (a + np.where(kind == 0, k * rng.integers(1, rows // k, count), rng.integers(1, k, count))) % rows
+            other = (a % k == b % k) != (kind == 0)  # the last rows, where the number of rows is no multiple
+            kind[other] = 1 - kind[other]
+            kind[a == b] = 0
+            mine = planted * (first + count) // statements - planted * first // statements
+            for _ in range(mine):  # rows of a chain are beyond all others
+                length = int(rng.integers(2, 40))
+                begin = rows + 40 * len(apart)
+                at = np.sort(rng.choice(count, length + 1, replace=False))
+                a[at], b[at], kind[at] = (
+                    np.r_[begin : begin + length, begin],
+                    np.r_[begin + 1 : begin + length + 1, 0],
+                    0,
+                )
+                b[at[-1]], kind[at[-1]] = begin + length, 1
+                apart.append(first + int(at[-1]))
+            file.write_table(pa.table({"kind": word.take(pa.array(kind)), "a": a, "b": b}), row_group_size=2**20)
+    return path, apart
+
+
+def gate(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """Find planted contradictions among many statements; then decide the number of clusters of those without."""
+    found: dict[str, object] = {"statements": asked.statements, "rows": asked.rows}
+    for planted, k in ((50, None), (0, asked.clusters)):
+        path, apart = make_contradictory(folder, asked.rows, asked.statements, asked.clusters, planted)
+        began = time.process_time()
+        verdict = check_files(path, k)
+        spent = time.process_time() - began
+        listed = [one.cannot_link.row for one in verdict.contradictions]
+        if planted:
+            proven = all(len(one.must_links) >= 2 for one in verdict.contradictions)
+            found |= {"planted": planted, "all_found": listed == sorted(apart), "proven": proven}
+        else:
+            found |= {"n_clusters": k, "status": verdict.status, "because": verdict.because}
+        name = "contradictions" if planted else "clusters"
+        found[f"{name}_cpu_s_per_10_million"] = round(spent / asked.statements * 1e7, 1)
+        found[f"{name}_peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        path.unlink()
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -134,9 +216,13 @@ def main() -> None:
     for name, value in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--limit", default="700MiB")
-    parser.add_argument("--peers", action="store_true")
+    for name in ("peers", "tree", "verbose"):
+        parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("--gate", action="store_true")
     asked = parser.parse_args()
-    print(json.dumps((peers if asked.peers else run)(asked.folder, asked), indent=2))
+    measure = peers if asked.peers else gate if asked.gate else run
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    print(json.dumps(measure(asked.folder, asked), indent=2))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ _FILES = {
     "groups.csv": "kind,samples\ntogether,s0;s1\napart,s0;s2;s3\n",
     "quarrel.csv": "kind,a,b\nmust_link,s0,s1\nmust_link,s1,s2\ncannot_link,s0,s2\n",
     "clique.csv": "kind,a,b\ncannot_link,s0,s1\ncannot_link,s1,s2\ncannot_link,s0,s2\n",
+    "numbers.csv": "kind,a,b\nmust_link,0,1\ncannot_link,1,2\ncannot_link,2,3\ncannot_link,3,1\n",
     "circle.csv": "kind,a,b,c\ntriplet,s0,s1,s2\ntriplet,s0,s2,s1\n",
 }
 _SAMPLES = ("data.csv", "--id", "name")
@@ -87,6 +88,8 @@ def _uses() -> Iterator[tuple[str, ...]]:
         yield "explain", file, *_PAIRS
         yield "explain", file, "-k", "2"
         yield "repair", file, "--auto", "-o", f"left-{file}"
+    for file in ("quarrel.csv", "numbers.csv"):
+        yield "check", file, "--stream", "-k", "2"
     for file in said[:4]:
         yield "select", file, "-m", "1"
         yield "select", file, "-m", "2", *_PAIRS

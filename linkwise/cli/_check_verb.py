@@ -21,7 +21,7 @@ from linkwise.cli._options import (
     table_options,
     typed,
 )
-from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, speaks_json, verb
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
@@ -38,11 +38,17 @@ MOST_TRIED = 5_000  # samples up to which the clusters without statements are co
 @table_options
 @format_option
 @click.option("-k", "--clusters", type=Range(), metavar="N", help="Ask for N clusters, or for some of 3-6 clusters.")
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="Read must_link and cannot_link pairs from Parquet or CSV files of any size, batch by batch.",
+)
 def check(
     constraints: tuple[str, ...],
     data_path: str | None,
     form: str | None,
     clusters: int | tuple[int, int] | None,
+    stream: bool,
     **options: Any,
 ) -> int:
     """Test whether the statements in some files can all hold together.
@@ -59,6 +65,8 @@ def check(
     """
     from linkwise.problem import check as decide
 
+    if stream:
+        return _check_stream(constraints, data_path, clusters, {"--format": form, **options})
     statements, table = _read_inputs(constraints, data_path, form, clusters, options)
     said = statements.constraints
     verdict = decide(said, n_clusters=clusters)
@@ -84,6 +92,38 @@ def _read_samples(data: str, options: dict[str, Any]) -> Table:
         table = read_records(data, id=options["id_column"], encoding=options["encoding"])
         warn_user(f"only the names of the samples were read, since {str(bad).partition(chr(10))[0]}")
         return table
+
+
+def _check_stream(
+    files: tuple[str, ...], data_path: str | None, clusters: int | tuple[int, int] | None, others: dict[str, Any]
+) -> int:
+    """Answer for files of pairs that need not fit into memory."""
+    from linkwise.cli._drawing import working
+    from linkwise.scale import check_files
+
+    refused = [f"--{name.lstrip('-').replace('_', '-')}" for name, value in others.items() if value]
+    if data_path is not None or refused or "-" in files or isinstance(clusters, tuple):
+        what = refused[0] if refused else "--data" if data_path else "standard input" if "-" in files else "a range"
+        msg = f"--stream reads pairs from files alone, so it does not go together with {what}.\nHint: leave it out."
+        raise click.UsageError(msg)
+    with working("checking", quiet=speaks_json()):
+        verdict = check_files(files, clusters)
+    told = {
+        "status": verdict.status,
+        "because": verdict.because,
+        "must_links": verdict.n_must_links,
+        "cannot_links": verdict.n_cannot_links,
+        "contradictions": verdict.n_contradictions,
+        "conflicts": [
+            {"cannot_link": one.cannot_link._asdict(), "must_links": [link._asdict() for link in one.must_links]}
+            for one in verdict.contradictions
+        ],
+        "conflict": [row._asdict() for row in verdict.conflict],
+    }
+    answer(told, str(verdict))
+    if verdict.status == "infeasible":
+        return CONFLICT if verdict.n_contradictions else INFEASIBLE
+    return 0 if verdict.ok else FAILED
 
 
 def _read_inputs(

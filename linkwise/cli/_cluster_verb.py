@@ -71,7 +71,7 @@ class Setting(click.ParamType):  # type: ignore[type-arg]
             return name.strip(), text.strip()
 
 
-FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
+FILES = ("labels.csv", "tree.nwk", "tree.parquet", "model.lwm", "report.html", "dendrogram.png", "links.png")
 _OPTION_OF = {
     "n_clusters": "-k",
     "distance_threshold": "--height",
@@ -81,6 +81,8 @@ _OPTION_OF = {
     "trust": "--trust",
     "effort": "--effort",
 }
+MANY = 50_000  # samples from which results are kept short: the tree as Parquet, branches drawn, no lists of members
+_DRAWN = 300  # branches of such a tree that are drawn
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -180,8 +182,10 @@ def cluster(
     about them.
 
     Writes labels.csv, tree.nwk (always one tree), model.lwm (for `linkwise assign`), report.html and, with matplotlib,
-    dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
-    samples in the plane, instead of the tree and its picture. `linkwise.cluster` in Python gives the same clusters.
+    dendrogram.png; either all of them or none. From 50,000 rows on the tree is tree.parquet if pyarrow is there, the
+    picture shows 300 branches, and the report lists no rows. A method that makes no tree, such as copkmeans, writes
+    links.png, the samples in the plane, instead of the tree and its picture. `linkwise.cluster` in Python gives the
+    same clusters.
     """
     output = output or _own_folder(data)
     blocks = {option: options.pop(option) for option in BLOCK_OPTIONS}
@@ -242,7 +246,8 @@ def cluster(
         )
         before = None if said is None else fit_without_constraints(found, table.X)
     with working("writing", quiet=silent):
-        reasons = (*found.reasons, *_about_forest(found.dendrogram))
+        short = _keeps_short(found)
+        reasons = (*found.reasons, *([short] if short else _about_forest(found.dendrogram)))
         heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(found.n_clusters, 'cluster')}"
         from linkwise.report import gather_facts
 
@@ -262,6 +267,7 @@ def cluster(
             title=heading,
             reasons=reasons,
             recipe=recipe if state is None else recipe.rpartition("\n")[2],  # Python reads no projects
+            max_members=0 if len(table) >= MANY else 2_000,
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
@@ -289,6 +295,18 @@ def _certificate(found: Clustering, said: Constraints | None) -> Any:
     own = found.certificate
     whole = said is None or (said.is_hard.all() and len(own.held) == said.n_statements)
     return own if whole else None
+
+
+def _keeps_short(found: Clustering) -> str | None:
+    """Tell that a tree is written as Parquet, if it is."""
+    from importlib.util import find_spec
+
+    if found.dendrogram is None or len(found.labels) < MANY or find_spec("pyarrow") is None:
+        return None
+    return (
+        f"tree.parquet holds the tree, since {len(found.labels):,} samples are many for Newick; the picture shows "
+        f"{_DRAWN} branches. `linkwise convert tree.parquet tree.nwk` writes Newick."
+    )
 
 
 def _about_forest(tree: Any) -> tuple[str, ...]:
@@ -340,20 +358,21 @@ def _write(
     if can_draw():
         names.append("links.png" if tree is None else "dendrogram.png")
     if tree is not None:
-        names.insert(1, "tree.nwk")
+        names.insert(1, "tree.parquet" if _keeps_short(found) else "tree.nwk")
     with folder:
         place = folder.paths(names)
         listed = labels_csv(table.ids, found.labels, names=facts.cluster_names)
         place["labels.csv"].write_text(listed, encoding="utf-8", newline="\n")
         if tree is not None:
             ids = table.ids if table.has_names else None
-            write_tree(place["tree.nwk"], tree, ids=ids, join=True, node_names=dict(facts.node_names))
+            write_tree(place[names[1]], tree, ids=ids, join=names[1] == "tree.nwk", node_names=dict(facts.node_names))
         save(found.estimator, place["model.lwm"], data=table)
         write_report(place["report.html"], facts)
         style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
             style |= {"names": facts.cluster_names, "node_names": dict(facts.node_names)}
-            draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, height=4.8, **style)
+            most = _DRAWN if len(table) >= MANY else None
+            draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, max_leaves=most, height=4.8, **style)
         elif "links.png" in names:
             draw(place["links.png"], plot_links, table.X, said, **style)
     for name in set(FILES) - set(names):

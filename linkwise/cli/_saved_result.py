@@ -50,19 +50,21 @@ class Result:
 
 def open_result(path: str) -> Result:
     """Read a result from wherever it was written."""
+    from linkwise.io import PARQUET, holds_tree
+
     place = Path(path)
     if place.is_dir():
         return _of_folder(place)
     ending = place.suffix.lower()
     if ending == ".lwm":
         return _of_model(place)
-    if ending in TREES:
+    if ending in TREES or (ending in PARQUET and holds_tree(place)):
         return _of_tree(place)
     return _of_labels(path)
 
 
 def _of_folder(place: Path) -> Result:
-    for name in ("model.lwm", "labels.csv", "tree.nwk"):
+    for name in ("model.lwm", "labels.csv", "tree.nwk", "tree.parquet"):
         if (place / name).exists():
             return replace(open_result(str(place / name)), names=_cluster_names(place / "labels.csv"))
     msg = (

@@ -20,7 +20,7 @@ _OPTIONS = (
         type=Whole(0, "a number of workers"),
         metavar="N",
         help="Read DATA (Parquet files, a folder or pattern of them, or .npy) in blocks on N worker processes of this "
-        "machine; 0: in this process. Needs -k, must-links and cannot-links only, and makes no tree.",
+        "machine; 0: in this process. Needs -k, must-links and cannot-links only.",
     ),
     click.option(
         "--scheduler", metavar="ADDRESS", help="The same on the workers of a Dask scheduler, tcp://host:8786."
@@ -32,8 +32,14 @@ _OPTIONS = (
     click.option(
         "--checkpoint", type=click.Path(), metavar="FOLDER", help="Go on from here after a run over blocks has died."
     ),
+    click.option(
+        "--block-tree",
+        is_flag=True,
+        default=None,
+        help="Make a tree in a run over blocks as well: tree/part-*.parquet with columns left, right, height.",
+    ),
 )
-NAMES = ("workers", "scheduler", "memory_limit", "block_rows", "checkpoint")
+NAMES = ("workers", "scheduler", "memory_limit", "block_rows", "checkpoint", "block_tree")
 
 
 def block_options(function: F) -> F:
@@ -78,6 +84,7 @@ def cluster_blocks(
         raise click.UsageError(msg)
     silent = given["quiet"] or speaks_json()
     options = {name: blocks[name] for name in ("block_rows", "checkpoint") if blocks[name] is not None}
+    options["tree"] = bool(blocks["block_tree"])
     with _client(blocks) as client, working("clustering", quiet=silent):
         found = cluster(
             data,
@@ -93,7 +100,10 @@ def cluster_blocks(
         )
     certificate = found.certificate
     lines = [f"{many(certificate.n_rows, 'sample')} in {many(k, 'cluster')} after {many(found.n_passes, 'pass')}."]
-    lines += [str(certificate), *(f"  {visible(found.folder / name)}" for name in ("labels", "certificate.json"))]
+    proof = found.tree_certificate
+    lines += [str(certificate), *([] if proof is None else [f"{str(proof)[0].upper()}{str(proof)[1:]}"])]
+    made = ["labels", "centers.npy", "certificate.json", *([] if proof is None else ["tree"])]
+    lines += [f"  {visible(found.folder / name)}" for name in made if name != "centers.npy"]
     told = {
         "samples": certificate.n_rows,
         "clusters": k,
@@ -103,7 +113,8 @@ def cluster_blocks(
         "cost": found.cost,
         "hard_statements_hold": certificate.ok,
         "certificate": str(certificate),
-        "files": {name: str(found.folder / name) for name in ("labels", "centers.npy", "certificate.json")},
+        "tree": None if proof is None else proof.as_dict(),
+        "files": {name: str(found.folder / name) for name in made},
     }
     answer(told, "\n".join(lines), quiet=given["quiet"])
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = (".csv", ".tsv", ".jsonl")
 JSON_LINES = (".ndjson",)  # another ending of .jsonl
-TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy")
+TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy", ".parquet", ".pq")
 
 
 @verb(short_help="Drop statements until the rest holds together.")
@@ -282,14 +282,15 @@ def convert(
     """Read FROM and write TO; the ending of TO sets the form.
 
     Constraints of any form (statements, plain lines, groups, taxonomies, answers of `linkwise ask`) become statements:
-    .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json or .npy;
-    .nwk and .npy hold one tree, so that several are joined above every merge, .json keeps them apart.
+    .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json,
+    .parquet or .npy; .nwk and .npy hold one tree, so that several are joined above every merge, the others keep them
+    apart.
     """
     from linkwise.io import read_tree, write_knowledge, write_tree
 
     ending = Path(target).suffix.lower()
     if ending not in (*STATEMENTS, *JSON_LINES, *TREES):
-        forms = ".csv, .tsv or .jsonl for statements, .nwk, .json or .npy for a tree"
+        forms = ".csv, .tsv or .jsonl for statements, .nwk, .json, .parquet or .npy for a tree"
         msg = f"{target} ends in {ending!r}, expected {forms}."
         raise click.UsageError(msg)
     refuse_existing(target, force=force, inputs=[source])
@@ -306,7 +307,7 @@ def convert(
     found = open_result(source) if model else None
     tree = _piped_tree() if source == "-" else read_tree(source) if found is None else found.tree
     tree = tree.parted()
-    joined = not tree.is_tree and ending != ".json"
+    joined = not tree.is_tree and ending not in (".json", ".parquet", ".pq")
     write_tree(target, tree, ids=None if found is None else found.ids, join=joined)
     told = {"written": target, "samples": tree.n_samples, "trees": tree.n_trees, "joined": joined}
     text = f"{visible(target)}: a tree of {many(tree.n_samples, 'sample')}."

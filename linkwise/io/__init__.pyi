@@ -36,6 +36,10 @@ from linkwise.io._write_knowledge import (
 
 """For other packages of linkwise."""
 
+from linkwise.io._arrow_files import (
+    PARQUET as PARQUET,
+    holds_tree as holds_tree,
+)
 from linkwise.io._columns import (
     Columns as Columns,
     DelimitedColumns as DelimitedColumns,

@@ -16,6 +16,7 @@ from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._archive import MAGIC, array_of_npy, arrays_of_npz
+from linkwise.io._arrow_files import is_arrow, read_arrow
 from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script, kind_of
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
@@ -269,8 +270,8 @@ def _open_bytes(
         return ArrayColumns(array_of_npy(raw, name), name, script=script), None
     if ending == ".npz":
         return _of_npz(arrays_of_npz(raw, name), raw, name, script)
-    if raw.startswith((b"PAR1", b"ARROW1", b"FEA1")) or ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        return FrameColumns(read_frame("read_data", _arrow(raw, name)), name, script), None
+    if is_arrow(raw) or ending in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        return FrameColumns(read_frame("read_data", read_arrow(raw, name)), name, script), None
     if is_spreadsheet(raw):
         return DelimitedColumns(sheet_text(raw, name, script.decimal), name, ",", script), None
     return DelimitedColumns(decode(raw, name, encoding, guess=True), name, delimiter, script), None
@@ -299,22 +300,6 @@ def _of_npz(
     found = ArrayColumns(arrays[chosen], name, None if named is None else named.tolist(), script)
     ids = arrays.get("ids")
     return found, None if ids is None else np.array([str(value) for value in ids.ravel().tolist()])
-
-
-def _arrow(raw: bytes, name: str) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.feather
-        import pyarrow.parquet
-    except ImportError as missing:
-        msg = f"{name} needs pyarrow to be read.\nHint: pip install 'linkwise[io]', or save the data as CSV."
-        raise LinkwiseError(msg) from missing
-    try:
-        read = pa.parquet.read_table if raw.startswith(b"PAR1") else pa.feather.read_table
-        return read(pa.BufferReader(raw))
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as bad:
-        msg = f"{name} is not a readable Parquet or Arrow file ({str(bad)[:80]})."
-        raise LinkwiseError(msg) from bad
 
 
 def _index(source: Any) -> npt.NDArray[Any] | None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from linkwise._files import read_bytes, read_text_file, write_whole
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._archive import array_of_npy, npy_of_array
+from linkwise.io._arrow_files import PARQUET, tree_of_parquet, tree_parquet
 from linkwise.io._columns import Columns
 from linkwise.io._data import open_columns, sample_names
 from linkwise.io._statements import escaped, unescaped
@@ -98,7 +99,7 @@ def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
     ending = place.suffix.lower()
     if ending in (".csv", ".tsv"):
         write_whole(place, labels_csv(ids, labels, delimiter="\t" if ending == ".tsv" else ",").encode())
-    elif ending in (".parquet", ".pq"):
+    elif ending in PARQUET:
         write_whole(place, _labels_parquet(ids, labels))
     else:
         msg = f"write_labels: {place.name} ends in {ending!r}, expected .csv, .tsv or .parquet."
@@ -173,9 +174,7 @@ def read_labels(
         msg = f"{found.name}: {shown(column)} cannot both name the samples and hold their labels."
         raise LinkwiseError(msg)
     ids = sample_names(found, id, names)
-    if tuple(found.names) in (WRITTEN, NAMED) and not found.name.endswith(
-        (".parquet", ".pq")
-    ):  # as `write_labels` does it
+    if tuple(found.names) in (WRITTEN, NAMED) and not found.name.endswith(PARQUET):  # as `write_labels` does it
         ids = np.array([unescaped(name) for name in ids.tolist()])
     return ids, labels
 
@@ -188,12 +187,13 @@ def write_tree(
     join: bool = False,
     node_names: Mapping[int, str] | None = None,
 ) -> None:
-    r"""Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
+    r"""Write a hierarchy: .nwk (Newick), .json and .parquet (everything) or .npy (a SciPy linkage matrix).
 
     Parameters
     ----------
     path : str or Path
-        Where to; the ending says in which form. The file appears whole or not at all.
+        Where to; the ending says in which form. The file appears whole or not at all. Parquet has a row for each node,
+        the samples first, with its parent (-1: none) and height; it needs pyarrow, and suits millions of samples.
     tree : Dendrogram
         What to write. A linkage matrix holds one tree, of merges of two.
     ids : array-like of shape (n_samples,), optional
@@ -201,7 +201,7 @@ def write_tree(
     join : bool, default=False
         Write the trees of a forest as one tree, joined above every merge as `Dendrogram.joined` does. Most programs
         read one tree only: of several lines of Newick they take the first, and a linkage matrix cannot hold more. In
-        .nwk and .json the join is marked, and `Dendrogram.parted` takes it away.
+        .nwk, .json and .parquet the join is marked, and `Dendrogram.parted` takes it away.
     node_names : mapping of int to str, optional
         Names of inner nodes by number; only Newick has a place for them.
 
@@ -225,15 +225,17 @@ def write_tree(
         write_whole(place, tree.to_newick(node_names=node_names).encode())
     elif ending == ".json":
         write_whole(place, tree.to_json().encode() + b"\n")
+    elif ending in PARQUET:
+        write_whole(place, tree_parquet(tree))
     elif ending == ".npy":
         write_whole(place, npy_of_array(tree.to_linkage()))
     else:
-        msg = f"write_tree: {place.name} ends in {ending!r}, expected .nwk, .json or .npy."
+        msg = f"write_tree: {place.name} ends in {ending!r}, expected .nwk, .json, .parquet or .npy."
         raise LinkwiseError(msg)
 
 
 def read_tree(path: Any) -> Dendrogram:
-    r"""Read a hierarchy: .json as `write_tree` writes it, .npy (a SciPy linkage matrix), anything else as Newick.
+    r"""Read a hierarchy: .json, .parquet as `write_tree` writes them, .npy (a linkage matrix), anything else as Newick.
 
     Parameters
     ----------
@@ -260,6 +262,8 @@ def read_tree(path: Any) -> Dendrogram:
     try:
         if ending == ".npy":
             return Dendrogram.from_linkage(array_of_npy(read_bytes(place), str(place)))
+        if ending in PARQUET:
+            return tree_of_parquet(read_bytes(place), str(place))
         text = read_text_file(place)
         return Dendrogram.from_json(text) if ending == ".json" else Dendrogram.from_newick(text, forest=True)
     except (ValueError, KeyError, TypeError) as bad:

@@ -53,10 +53,13 @@ def read_raw(source: Any) -> bytes:
 
 
 def read_text(source: Any, encoding: str | None = None) -> str:
-    """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV."""
+    """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV, and so is a Parquet file."""
+    from linkwise.io._arrow_files import arrow_text, is_arrow
     from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
 
     raw, name = read_raw(source), source_name(source)
+    if is_arrow(raw):
+        return arrow_text(raw, name)
     return sheet_text(raw, name) if is_spreadsheet(raw) else decode(raw, name, encoding, guess=True)
 
 

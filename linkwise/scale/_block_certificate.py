@@ -62,7 +62,7 @@ def certify_blocks(folder: Path, statements: Any, n_clusters: int) -> BlockCerti
     """Read label files, and count the pairs of ``statements`` that hold; ``statements`` are as the user gave them."""
     import pyarrow.parquet as pq
 
-    pairs = list(_given_pairs(statements))
+    pairs = list(given_pairs(statements))
     ends = np.concatenate([ends.ravel() for _, ends in pairs]) if pairs else np.empty(0, dtype=np.int64)
     wanted = np.unique(ends)
     label = np.full(len(wanted), -1, dtype=np.int64)
@@ -92,7 +92,7 @@ def certify_blocks(folder: Path, statements: Any, n_clusters: int) -> BlockCerti
     return BlockCertificate(must, must_held, cannot, cannot_held, n_rows, listed, given.hexdigest(), digest.hexdigest())
 
 
-def _given_pairs(statements: Any) -> Any:
+def given_pairs(statements: Any) -> Any:
     """Batches of pairs, and whether they are must-links."""
     if statements is None:
         return

@@ -64,7 +64,7 @@ def fetch(block: Block, shared: Shared, share: float, seed: int) -> Fetched:
     return Fetched(X[drawn], place, row, X[row - block.start], X.sum(axis=0), (X * X).sum(axis=0))
 
 
-def _named(block: Block, shared: Shared) -> tuple[IntArray, slice]:
+def named_rows(block: Block, shared: Shared) -> tuple[IntArray, slice]:
     """The rows of a block that statements name, counted in the block, and their places among all that are named."""
     rows = shared.get("rows")
     low, high = np.searchsorted(rows, [block.start, block.stop])
@@ -74,7 +74,7 @@ def _named(block: Block, shared: Shared) -> tuple[IntArray, slice]:
 def step(block: Block, shared: Shared, centers: str) -> tuple[Any, ...]:
     """Add up the rows of each center among those that no statement names; return the farthest of these besides."""
     X, _ = read_block(block, shared.columns, None)
-    named, _ = _named(block, shared)
+    named, _ = named_rows(block, shared)
     free = np.delete(X, named, axis=0) if len(named) else X
     at = np.array(shared.get(centers))
     labels, cost = nearest(free, at)
@@ -94,7 +94,7 @@ def write(block: Block, shared: Shared, centers: str, folder: str) -> int:
         return 0
     X, ids = read_block(block, shared.columns, shared.id_column)
     labels = nearest(X, np.array(shared.get(centers)))[0].astype(np.int32)
-    named, places = _named(block, shared)
+    named, places = named_rows(block, shared)
     labels[named] = shared.get(f"labels-{centers}")[places]
     first = np.arange(block.start, block.stop) if ids is None else ids
     table = pa.table({shared.id_column or "row": pa.array(first), "cluster": pa.array(labels)})

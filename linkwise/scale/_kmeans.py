@@ -13,6 +13,7 @@ from linkwise.engines.assignment import ExactPlaces
 from linkwise.engines.distances import means, nearest
 from linkwise.exceptions import GaveUpError, ScaleError
 from linkwise.problem import Problem, check
+from linkwise.problem.statements import Hard
 from linkwise.scale._block_tasks import Fetched, Shared, digest_of, fetch, step
 from linkwise.scale._row_blocks import Source
 from linkwise.scale._runner import PairwiseSum
@@ -37,6 +38,21 @@ class Known(NamedTuple):
     weight: FloatArray
     means: FloatArray
     spread: float
+    hard: Hard | None  # about rows by their place here
+
+    def apart(self, labels: IntArray, k: int) -> IntArray:
+        """The pairs of clusters between which a cannot-link or a group apart lies, for labels of groups."""
+        if self.hard is None:
+            return np.empty((0, 2), dtype=np.intp)
+        label, groups = labels[self.group], self.hard.apart
+        found = np.zeros((k, k), dtype=np.bool_)
+        cannot = label[self.hard.cannot].reshape(-1, 2)
+        found[cannot[:, 0], cannot[:, 1]] = True
+        owner = np.asarray(groups.owner, dtype=np.intp)
+        inside = np.zeros((int(owner.max(initial=-1)) + 1, k), dtype=np.float64)
+        inside[owner, label[groups.member]] = 1.0
+        found |= (inside.T @ inside) > 0
+        return np.argwhere(np.triu(found | found.T, 1))
 
 
 class Start(NamedTuple):
@@ -79,7 +95,7 @@ def fetch_all(source: Source, statements: Statements, files: Any, k: int, run: A
 def _know(found: Statements, rows: FloatArray, k: int) -> Known:
     shape = (0, rows.shape[1])
     if not len(found.names):
-        return Known(found.names, np.empty(0, dtype=np.intp), None, np.empty(0), np.empty(shape), 0.0)
+        return Known(found.names, np.empty(0, dtype=np.intp), None, np.empty(0), np.empty(shape), 0.0, None)
     problem = Problem(rows, found.table, who="scale.cluster")
     nodes = problem.contract()
 
@@ -95,7 +111,7 @@ def _know(found: Statements, rows: FloatArray, k: int) -> Known:
         return verdict.witness
 
     spread = float(((rows - nodes.X[nodes.group]) ** 2).sum())
-    return Known(found.names, nodes.group, ExactPlaces(nodes, witness), nodes.weight, nodes.X, spread)
+    return Known(found.names, nodes.group, ExactPlaces(nodes, witness), nodes.weight, nodes.X, spread, problem.hard)
 
 
 # -- the start ---------------------------------------------------------------------------------------------------------

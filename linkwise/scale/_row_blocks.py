@@ -49,6 +49,11 @@ class Block(NamedTuple):
     stop: int
     pieces: tuple[Piece, ...]
 
+    @property
+    def patience(self) -> float:
+        """Seconds that the block may take beyond the usual time; reading and adding up is quick."""
+        return 0.0
+
     def describe(self) -> str:
         """Name the block and where its rows lie."""
         return f"block {self.number} ({some_of([piece.describe() for piece in self.pieces], 2)})"

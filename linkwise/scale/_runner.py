@@ -161,6 +161,8 @@ class DaskRunner:
     def _refuse_stall(self, quiet: float, running: dict[int, Block]) -> None:
         """Raise if no block was finished for too long; name the workers that have them."""
         limit = self._limit()
+        if self.stall_after is None:
+            limit = max(limit, *(block.patience for block in running.values()), 0.0)
         if quiet < limit:
             return
         workers = self._workers()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,20 @@ from linkwise._messages import many, notice
 from linkwise._typing import FloatArray
 from linkwise._validation import read_count
 from linkwise.engines import current_progress
+from linkwise.engines.hierarchical import MOST_CLUSTERS
 from linkwise.exceptions import InfeasibleConstraintsError, ScaleError, ViolationError
 from linkwise.problem import check
 from linkwise.scale._block_certificate import BlockCertificate, certify_blocks
 from linkwise.scale._block_tasks import Shared, digest_of, write
-from linkwise.scale._kmeans import State, fetch_all, one_pass, resolve, sample_size, share_centers, start_centers
+from linkwise.scale._cell_trees import CellPlan, divide, grow_tree, place_groups
+from linkwise.scale._kmeans import Start, State, fetch_all, one_pass, resolve, sample_size, share_centers, start_centers
 from linkwise.scale._row_blocks import Source, open_source
 from linkwise.scale._runner import MIB, DaskRunner, LocalRunner
 from linkwise.scale._statement_files import Statements, gather_statements
+from linkwise.scale._tree_certificate import TreeCertificate, certify_tree, read_merges
+
+if TYPE_CHECKING:
+    from linkwise.result import Dendrogram
 
 _WORKER = 250 * MIB  # of a worker with its libraries, before it reads rows
 _WORK = ".linkwise"
@@ -92,6 +98,8 @@ class ScaleClustering:
         What other code found in the label files.
     plan : ScalePlan
         The size of the run.
+    tree_certificate : TreeCertificate or None
+        What other code found in the files of the tree, if one was asked for.
 
     Examples
     --------
@@ -113,6 +121,16 @@ class ScaleClustering:
     folder: Path
     certificate: BlockCertificate
     plan: ScalePlan
+    tree_certificate: TreeCertificate | None = None
+
+    @property
+    def dendrogram(self) -> Dendrogram | None:
+        """Read the tree from its files, about 60 bytes for each row; None if none was asked for."""
+        if self.tree_certificate is None:
+            return None
+        from linkwise.result import Dendrogram
+
+        return Dendrogram.from_merges(self.certificate.n_rows, *read_merges(self.folder / "tree"))
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:
@@ -135,6 +153,8 @@ def cluster(
     columns: Sequence[str] | None = None,
     id: str | None = None,  # noqa: A002 - as in read_data
     max_passes: int = 30,
+    tree: bool = False,
+    top: int = 3_000,
     random_state: int = 0,
     stall_after: float | None = None,
     force: bool = False,
@@ -165,6 +185,10 @@ def cluster(
         Column of names, by which statements name rows; without it they name row numbers from 0.
     max_passes : int, default=30
         Most passes of k-means.
+    tree : bool, default=False
+        Merge the rows of each cluster to a tree as well, and the clusters as far as cannot-links allow.
+    top : int, default=3000
+        Branches, about, that are compared with all others of their cluster to finish the tree.
     random_state : int, default=0
         Decides the sample that the first centers come from.
     stall_after : float, optional
@@ -188,6 +212,12 @@ def cluster(
     Workers add up the rows that no statement names; those that one does are placed here, by connected component of
     cannot-links, at minimum cost where a component is a clique or has no cycles. Sums are added pairwise by block
     number.
+
+    For a tree each cluster is divided into cells of about half a block, around centers from the sample; must-linked
+    rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest neighbors, as
+    `SparseAgglomerative` does, down to its share of ``top`` branches; those of all cells of a cluster are compared here
+    with Ward linkage, and then the clusters. The size of the largest cell is reported before rows are moved, and a cell
+    that no worker can hold is refused then.
 
     **Cost** one pass reads all rows; O(k d) time for each. Memory of a worker does not depend on the number of rows,
     that of this process only through the rows that statements name.
@@ -232,7 +262,8 @@ def cluster(
     say(str(plan))
     if isinstance(runner, DaskRunner):
         _require_room(plan, runner.memory_limit(), rows)
-    made = _Run(opened, statements, constraints, plan, runner, place, say, random_state)
+    branches = read_count(top, "top", "scale.cluster", low=1, high=MOST_CLUSTERS) if tree else 0
+    made = _Run(opened, statements, constraints, plan, runner, place, say, random_state, branches, rows)
     return made.work(None if checkpoint is None else Path(checkpoint))
 
 
@@ -280,7 +311,10 @@ class _Run:
         place: Path,
         say: Callable[[str], None],
         seed: int,
+        top: int,
+        block_rows: int,
     ) -> None:
+        self.top, self.block_rows = top, block_rows
         self.source, self.statements, self.given, self.plan = source, statements, given, plan
         self.runner, self.place, self.say, self.seed = runner, place, say, seed
         self.done, self.total = 0, (plan.n_passes + 2) * plan.n_blocks
@@ -345,22 +379,67 @@ class _Run:
                 f"the label files break statements: {certificate}\nHint: this is a fault of linkwise; please report it."
             )
             raise ViolationError(msg)
-        self._publish(aside, state, certificate)
+        proof = self._grow(aside, start, state, labels, shared, certificate.sizes) if self.top else None
+        self._publish(aside, state, certificate, proof)
         return ScaleClustering(
-            state.centers, state.cost, state.n_passes, state.converged, self.place, certificate, self.plan
+            state.centers, state.cost, state.n_passes, state.converged, self.place, certificate, self.plan, proof
         )
 
-    def _publish(self, aside: Path, state: State, certificate: BlockCertificate) -> None:
-        final = self.place / "labels"
-        if final.exists():
-            shutil.rmtree(final)
-        for left in filter(is_partial, list(aside.iterdir())):  # of a worker that ended while it wrote
-            left.unlink(missing_ok=True)
-        aside.rename(final)
+    def _grow(
+        self, aside: Path, start: Start, state: State, labels: Any, shared: Shared, sizes: tuple[int, ...]
+    ) -> TreeCertificate:
+        """Write the tree of the labels, and read it back."""
+        k, folder = self.plan.n_clusters, aside.with_name("tree")
+        cells = divide(start, state.centers, sizes, shared, max(1, self.block_rows // 2))
+        place_groups(start, labels, cells, shared)
+        self.total = self.done + 2 * self.plan.n_blocks + 2 * cells.n_cells
+
+        def accept(plan: CellPlan) -> None:
+            self.say(str(plan))
+            limit = self.runner.memory_limit() if isinstance(self.runner, DaskRunner) else None
+            if limit is not None and plan.worker_bytes + _WORKER > limit:
+                msg = (
+                    f"a worker needs {(plan.worker_bytes + _WORKER) / MIB:,.0f} MiB, but the smallest has "
+                    f"{limit / MIB:,.0f} MiB: {plan}\nHint: a smaller block_rows makes more cells, except of equal "
+                    "rows and of rows that must-links join."
+                )
+                raise ScaleError(msg)
+
+        apart = start.known.apart(labels, k)
+        grow_tree(
+            self.source,
+            cells,
+            aside,
+            folder,
+            self.over,
+            shared,
+            top=self.top,
+            seed=self.seed,
+            k=k,
+            apart=apart,
+            accept=accept,
+        )
+        proof = certify_tree(folder, aside, self.given)
+        if not proof.ok:
+            msg = f"the tree breaks statements: {proof}\nHint: this is a fault of linkwise; please report it."
+            raise ViolationError(msg)
+        self.say(str(proof))
+        return proof
+
+    def _publish(self, aside: Path, state: State, certificate: BlockCertificate, proof: TreeCertificate | None) -> None:
+        for made, name in ((aside, "labels"), (aside.with_name("tree"), "tree")):
+            final = self.place / name
+            if final.exists():
+                shutil.rmtree(final)
+            if made.exists():
+                for left in filter(is_partial, list(made.rglob("*"))):  # of a worker that ended while it wrote
+                    left.unlink(missing_ok=True)
+                made.rename(final)
         held = io.BytesIO()
         np.save(held, state.centers, allow_pickle=False)
         write_whole(self.place / "centers.npy", held.getvalue())
-        write_whole(self.place / "certificate.json", certificate.to_json().encode())
+        told = {**json.loads(certificate.to_json()), **({} if proof is None else {"tree": proof.as_dict()})}
+        write_whole(self.place / "certificate.json", json.dumps(told, indent=2).encode())
         self.say(str(certificate))
 
     # -- the checkpoint --------------------------------------------------------------------------------------------

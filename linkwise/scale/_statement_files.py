@@ -57,6 +57,9 @@ def _batches(path: str) -> Iterator[Any]:
 
 
 def _pairs_of(path: str, first: int, batch: Any) -> Pairs:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     names = batch.schema.names
     if not {"kind", "a", "b"} <= set(names):
         msg = f"{path} has the columns {some_of(names)}, expected kind, a, b.\nHint: a row reads must_link,12,40."
@@ -65,17 +68,18 @@ def _pairs_of(path: str, first: int, batch: Any) -> Pairs:
         msg = f"{path} has weights; scale.cluster understands hard statements only.\nHint: leave the column out."
         raise UnsupportedConstraintError(msg)
     for name in ("kind", "a", "b"):
-        empty = np.flatnonzero(batch.column(names.index(name)).is_null().to_numpy(zero_copy_only=False))
-        if len(empty):
+        column = batch.column(names.index(name))
+        if column.null_count:
+            empty = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
             msg = f"{path}, row {first + int(empty[0]):,}: {name} is missing."
             raise ConstraintError(msg)
-    words = batch.column(names.index("kind")).to_numpy(zero_copy_only=False).astype(str)
+    words = batch.column(names.index("kind")).cast(pa.string())
     kind = np.full(len(words), -1, dtype=np.int8)
     for word, code in _WORDS.items():
-        kind[words == word] = code
+        kind[pc.equal(words, word).to_numpy(zero_copy_only=False).astype(np.bool_)] = code
     other = np.flatnonzero(kind < 0)
     if len(other):
-        word, row = str(words[other[0]]), first + int(other[0])
+        word, row = str(words[int(other[0])].as_py()), first + int(other[0])
         msg = f"{path}, row {row:,}: the kind is {word!r}, expected must_link or cannot_link."
         raise ConstraintError(msg)
     ends = [batch.column(names.index(name)).to_numpy(zero_copy_only=False) for name in ("a", "b")]

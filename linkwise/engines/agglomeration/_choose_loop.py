@@ -69,6 +69,7 @@ def merge_all(
     epsilon: float | None = None,
     near: csr_array | None = None,
     moved: tuple[IntArray, FloatArray] | None = None,
+    weight: FloatArray | None = None,
     dtype: npt.DTypeLike = np.float64,
     progress: Progress | None = None,
 ) -> Merges:
@@ -80,7 +81,9 @@ def merge_all(
     largest distance of centroids that may be merged (Euclidean vectors only); with ``epsilon`` a singleton is merged
     only into a cluster that holds a sample within this distance, with ``near`` one of the samples that this matrix has
     an entry for. ``moved`` are pairs and their distances instead, for
-    linkages that work on a matrix. ``progress(merges_done, merges_at_most)`` is called from time to time.
+    linkages that work on a matrix. With ``weight``, for Ward and centroid linkage of Euclidean vectors and without
+    ``forced``, each vector is the mean of that many samples. ``progress(merges_done, merges_at_most)`` is called from
+    time to time.
 
     **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
     O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest
@@ -91,7 +94,7 @@ def merge_all(
     kind = np.dtype(dtype)
     if apart is not None:  # copies, since kernels would be compiled once more for arrays that cannot be written
         apart = apart._replace(start=apart.start.copy(), member=apart.member.copy())
-    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, progress)
+    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, weight, progress)
     with Workers() as workers:
         if gamma is not None or epsilon is not None or near is not None:
             return _dynamic(source, run, gamma, epsilon, workers, near)
@@ -146,6 +149,7 @@ class _Run(NamedTuple):
     forbidden: IntArray | None
     apart: Groups | None
     moved: tuple[IntArray, FloatArray] | None
+    weight: FloatArray | None
     progress: Progress | None
 
 
@@ -214,6 +218,7 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
 def _neighbors(n: int, run: _Run) -> Neighbors | None:
     """Ask for nearest neighbors where the distances alone decide about them."""
     bare = run.forced is None and run.forbidden is None and run.apart is None and run.moved is None
+    bare &= run.weight is None
     free = run.metric == "euclidean" and bare
     return Neighbors.of(n, run.dtype) if free else None
 
@@ -277,6 +282,8 @@ def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merge
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
     start = gather(vectors, run.code, run.forced, run.forbidden, run.apart)
+    if run.weight is not None:
+        start = start._replace(size=run.weight.astype(run.dtype))
     if len(start.P) > _linkages.FEW:
         done = _rounds_points.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
     else:
@@ -297,7 +304,7 @@ def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
         np.fill_diagonal(D, np.inf)
     _forbid(D, start.forbidden, start.apart)
     if run.code == WARD:
-        if start.done:
+        if start.done or run.weight is not None:
             D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
         rows = _rounds_dense.make_rows(D, m, start, near)
         _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))

@@ -26,9 +26,10 @@ def test_workers_and_this_process_write_the_same_bytes(folder, capsys):
     said = capsys.readouterr()
     assert "1,200 rows of 3 numbers in 4 blocks, 4 clusters" in said.err
     assert "cannot-links hold in 1,200 labels." in said.out
-    assert main([*common, "--workers", "1", "--memory-limit", "1GiB", "-o", "there", "--json"]) == 0
+    assert main([*common, "--workers", "1", "--memory-limit", "1GiB", "-o", "there", "--json", "--block-tree"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["hard_statements_hold"] is True
+    assert told["tree"]["ok"] is True
     assert sum(told["sizes"]) == told["samples"] == 1200
     assert contents(folder / "here") == contents(folder / "there")
 

@@ -14,9 +14,11 @@ from linkwise.scale import cluster
 from linkwise.scale._runner import local_workers
 from tests.profile import FULL
 from tests.unit.scale.test_blocks import contents, write_files, write_statements
+from tests.unit.scale.test_trees import tree_bytes
 
-N, K, BLOCK = (2_000_000, 20, 100_000) if FULL else (200_000, 6, 20_000)
+N, K, BLOCK = (2_000_000, 20, 100_000) if FULL else (60_000, 6, 6_000)
 BLOCKS = N // BLOCK
+TOP = 600
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +49,20 @@ def here(files, tmp_path_factory):
     calls = []
     out = tmp_path_factory.mktemp("here") / "out"
     with progress(lambda done, total: calls.append(done)):
-        found = cluster(*files, K, block_rows=BLOCK, out=out, max_passes=3)
+        found = cluster(*files, K, block_rows=BLOCK, out=out, max_passes=3, tree=True, top=TOP)
     assert found.certificate.ok
+    assert found.tree_certificate.ok
     return found, len(calls)
 
 
 @pytest.mark.parametrize("seed", range(6 if FULL else 1))
 def test_workers_that_are_killed_change_no_byte(client, files, here, tmp_path, seed):
-    """One dies while rows are fetched, one in a step, one while labels are written."""
+    """One dies while rows are fetched, one each in a step, while labels are written, rows sorted, and cells merged."""
     whole, end = here
     rng = np.random.default_rng(seed)
-    low = [0, BLOCKS, end - BLOCKS]
+    labeled = (2 + whole.n_passes) * BLOCKS
+    low = [0, BLOCKS, labeled - BLOCKS, labeled + BLOCKS, labeled + 2 * BLOCKS]
+    assert end > low[-1] + BLOCKS
     kills = {int(start + 1 + rng.integers(BLOCKS - 3)): int(rng.integers(2)) for start in low}
     done_kills = []
 
@@ -68,11 +73,14 @@ def test_workers_that_are_killed_change_no_byte(client, files, here, tmp_path, s
             done_kills.append(done)
 
     with progress(kill):
-        found = cluster(*files, K, client=client, block_rows=BLOCK, out=tmp_path / "out", max_passes=3)
-    assert len(done_kills) == len(kills) == 3
+        found = cluster(
+            *files, K, client=client, block_rows=BLOCK, out=tmp_path / "out", max_passes=3, tree=True, top=TOP
+        )
+    assert len(done_kills) == len(kills) == 5
     assert found.certificate == whole.certificate
     assert found.centers.tobytes() == whole.centers.tobytes()
     assert contents(found.folder) == contents(whole.folder)
+    assert tree_bytes(found.folder) == tree_bytes(whole.folder)
 
 
 def test_one_worker_gives_the_same_bytes(files, here, tmp_path):

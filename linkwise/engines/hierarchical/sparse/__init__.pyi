@@ -10,3 +10,8 @@ from linkwise.engines.hierarchical.sparse._estimator import (
 from linkwise.engines.hierarchical.sparse._hand_over import (
     SparseAudit as SparseAudit,
 )
+from linkwise.engines.hierarchical.sparse._part_merging import (
+    Part as Part,
+    merge_clusters as merge_clusters,
+    merge_part as merge_part,
+)
