@@ -208,7 +208,7 @@ def read_records(
     beside = {column: tuple(found.words(at)) for at, column in enumerate(found.names) if column != id}
     lines = np.array([found.place(row) for row in range(found.n_rows)], dtype=np.intp)
     made = Preparation(id=id)
-    return Table(np.empty((found.n_rows, 0)), ids, (), (), made, beside=beside, lines=lines)
+    return Table(np.empty((found.n_rows, 0)), ids, (), preparation=made, beside=beside, lines=lines)
 
 
 def _listed(**given: Any) -> list[tuple[str, ...]]:

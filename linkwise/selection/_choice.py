@@ -107,7 +107,7 @@ class Task:
     @property
     def divides_sparsely(self) -> bool:
         """Whether many samples or clusters are asked for by number, under hard pairs and groups, or none."""
-        if not is_whole(self.n_clusters) or self.effort != "full" or self.method is not None:
+        if self.n_clusters is None or not is_whole(self.n_clusters) or self.effort != "full" or self.method is not None:
             return False
         known = self.known.is_hard.all() and not self.says(*CHOICES, Kind.TRIPLET)
         crowded = self.n_clusters > MOST_VOTED and self.n > COMPARED
