@@ -59,6 +59,11 @@ class TerminalTalk:
         return self._asker.talk.answers
 
     @property
+    def suspects(self) -> list[Told]:
+        """Answers that contradict others and are not trusted."""
+        return self._asker.talk.suspects
+
+    @property
     def n_asked(self) -> int:
         """How many questions were answered."""
         return self._asker.talk.n_asked
