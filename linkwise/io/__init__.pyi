@@ -35,6 +35,9 @@ from linkwise.io._arrow_files import (
     PARQUET as PARQUET,
     holds_tree as holds_tree,
 )
+from linkwise.io._results import (
+    label_lines as label_lines,
+)
 from linkwise.io._text import (
     read_text as read_text,
 )
