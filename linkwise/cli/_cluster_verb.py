@@ -350,7 +350,7 @@ def _write(
 ) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
     from linkwise.cli._drawing import can_draw, draw
-    from linkwise.io import labels_csv, save, write_tree
+    from linkwise.io import label_lines, save, write_tree
     from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
@@ -361,8 +361,8 @@ def _write(
         names.insert(1, "tree.parquet" if _keeps_short(found) else "tree.nwk")
     with folder:
         place = folder.paths(names)
-        listed = labels_csv(table.ids, found.labels, names=facts.cluster_names)
-        place["labels.csv"].write_text(listed, encoding="utf-8", newline="\n")
+        with place["labels.csv"].open("w", encoding="utf-8", newline="\n") as lines:
+            lines.writelines(label_lines(table.ids, found.labels, names=facts.cluster_names))
         if tree is not None:
             ids = table.ids if table.has_names else None
             write_tree(place[names[1]], tree, ids=ids, join=names[1] == "tree.nwk", node_names=dict(facts.node_names))

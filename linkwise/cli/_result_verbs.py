@@ -229,7 +229,7 @@ def assign(model: str, data: str, id_column: str | None, output: str, force: boo
     MODEL is a file .lwm, or a folder that `linkwise cluster` wrote. Rows are prepared as those of the model were: same
     columns, same scale, same words. Writes sample,cluster as CSV (to standard output by default), .tsv or .parquet.
     """
-    from linkwise.io import labels_csv, load, read_data, write_labels
+    from linkwise.io import label_lines, load, read_data, write_labels
 
     place = Path(model)
     if output != "-":
@@ -246,8 +246,12 @@ def assign(model: str, data: str, id_column: str | None, output: str, force: boo
     if output != "-":
         write_labels(output, labels, table.ids)
     elif not speaks_json():
-        show(labels_csv(table.ids, labels), nl=False)
-    told = [{"sample": name, "cluster": label} for name, label in zip(table.ids.tolist(), labels.tolist(), strict=True)]
+        for lines in label_lines(table.ids, labels):
+            show(lines, nl=False)
+    told = []
+    if speaks_json():
+        pairs = zip(table.ids.tolist(), labels.tolist(), strict=True)
+        told = [{"sample": name, "cluster": label} for name, label in pairs]
     answer({"assigned": told, "written": None if output == "-" else output})
 
 

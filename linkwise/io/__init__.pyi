@@ -49,6 +49,9 @@ from linkwise.io._columns import (
 from linkwise.io._data import (
     open_columns as open_columns,
 )
+from linkwise.io._results import (
+    label_lines as label_lines,
+)
 from linkwise.io._text import (
     read_text as read_text,
 )

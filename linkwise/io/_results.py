@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from linkwise.io._statements import escaped, unescaped
 from linkwise.io._text import shown, source_name
 from linkwise.result import Dendrogram
 
+_LINES = 2**16  # worded at once
 _SAMPLE = ("sample", "id", "name")
 WRITTEN = ("sample", "cluster")  # the columns of `write_labels`
 NAMED = (*WRITTEN, "cluster_name")  # and with names of clusters
@@ -58,19 +59,29 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",", names: Mapping[in
     >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]), names={1: "Phocidae"})
     'sample,cluster,cluster_name\notter,0,\nseal,1,Phocidae\n'
     """
-    rows = zip(*_pair(ids, labels), strict=True)
-    lines = (csv_line(*row, *([names.get(row[1], "")] if names else []), delimiter=delimiter) for row in rows)
-    return csv_line(*(NAMED if names else WRITTEN), delimiter=delimiter) + "".join(lines)
+    return "".join(label_lines(ids, labels, delimiter=delimiter, names=names))
 
 
-def _pair(ids: Any, labels: Any) -> tuple[list[Any], list[Any]]:
-    """Names and labels of the samples; without names, row numbers."""
-    given = np.asarray(labels).tolist()
-    names = list(range(len(given))) if ids is None else np.asarray(ids).tolist()
-    if len(names) != len(given):
-        msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
+def label_lines(
+    ids: Any, labels: Any, *, delimiter: str = ",", names: Mapping[int, str] | None = None
+) -> Iterator[str]:
+    """Word labels as `labels_csv` does, in pieces of some lines, so that the whole need not be held."""
+    yield csv_line(*(NAMED if names else WRITTEN), delimiter=delimiter)
+    _require_as_many(ids, labels)
+    for low in range(0, len(labels), _LINES):
+        at = slice(low, min(low + _LINES, len(labels)))
+        samples = range(at.start, at.stop) if ids is None else np.asarray(ids[at]).tolist()
+        rows = zip(samples, np.asarray(labels[at]).tolist(), strict=True)
+        if names:
+            yield "".join([csv_line(*row, names.get(row[1], ""), delimiter=delimiter) for row in rows])
+        else:
+            yield "".join([csv_line(*row, delimiter=delimiter) for row in rows])
+
+
+def _require_as_many(ids: Any, labels: Any) -> None:
+    if ids is not None and len(ids) != len(labels):
+        msg = f"there are {len(labels):,} labels for {len(ids):,} samples, expected one each."
         raise LinkwiseError(msg)
-    return names, given
 
 
 def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
@@ -113,8 +124,10 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
     except ImportError as missing:
         msg = "write_labels needs pyarrow to write Parquet.\nHint: pip install 'linkwise[io]', or write .csv."
         raise LinkwiseError(msg) from missing
+    _require_as_many(ids, labels)
     sink = io.BytesIO()
-    pa.parquet.write_table(pa.table(dict(zip(("sample", "cluster"), _pair(ids, labels), strict=True))), sink)
+    names = np.arange(len(labels)) if ids is None else np.asarray(ids)
+    pa.parquet.write_table(pa.table({"sample": pa.array(names), "cluster": pa.array(np.asarray(labels))}), sink)
     return sink.getvalue()
 
 

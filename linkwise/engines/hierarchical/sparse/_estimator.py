@@ -10,7 +10,8 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions, fit_context
-from linkwise._memory import require_memory
+from linkwise._memory import GIB, available_memory, require_memory
+from linkwise._messages import hint
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
@@ -44,6 +45,7 @@ from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, Invali
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
+FEWEST = 3  # neighbors below which merging along them misses too much to be advised
 MOST_CLUSTERS = 20_000  # clusters that are compared with each other at the end
 _ROUNDS = 4  # of finding neighbors, if merging along them ends with more clusters than that
 
@@ -213,9 +215,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         n, d = problem.X.shape
         most = min(self.n_neighbors, max(n - 1, 1))
         require_memory(
-            n * (24 * d + 70 * most + 150),
-            f"merging {n:,} samples along {most} neighbors",
-            "a smaller n_neighbors, fewer features, or a sample of the rows.",
+            _bytes(n, d, most), f"merging {n:,} samples along {most} neighbors", _smaller(n, d, most, self._neighbors)
         )
         items = make_items(problem)
         if self._neighbors is None:
@@ -363,6 +363,29 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         samples: Any = self._samples
         nearest, _ = CellSearch(samples, self._seed).find(rows, np.full(len(rows), -1, dtype=np.int32), 1)
         return self.labels_[nearest[:, 0]]
+
+
+def _bytes(n: int, d: int, k: int) -> int:
+    """Memory for merging n samples of d features along k neighbors, beside the samples."""
+    return n * (24 * d + 70 * k + 150)
+
+
+def _smaller(n: int, d: int, k: int, given: Any) -> str:
+    """What to type where memory does not suffice: fewer neighbors that fit, or a method that reads files in blocks."""
+    free = available_memory()
+    blocks = hint(
+        command="-k N --workers 0 reads Parquet or .npy files in blocks and needs far less.",
+        python="linkwise.scale.cluster reads Parquet or .npy files in blocks and needs far less.",
+    )
+    if free is None or given is not None:
+        return blocks
+    fits = k - 1
+    while fits >= FEWEST and _bytes(n, d, fits) > free:
+        fits -= 1
+    if fits < FEWEST:
+        return blocks
+    typed = hint(command=f"--method sparseagglomerative --set n_neighbors={fits}", python=f"n_neighbors={fits}")
+    return f"{typed} needs {_bytes(n, d, fits) / GIB:.1f} GiB; {blocks}"
 
 
 def _read_neighbors(given: Any, n: int) -> SlotArray:

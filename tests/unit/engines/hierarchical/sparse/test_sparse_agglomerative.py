@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse
 from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
 
-from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, SparseAgglomerative, cluster
+from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, SparseAgglomerative, _memory, cluster
+from linkwise._messages import in_shell
 from linkwise._threads import threads_at_most
-from linkwise.engines import nearest_neighbors
+from linkwise.engines import nearest_neighbors, progress
 from linkwise.engines.hierarchical.sparse import _estimator
-from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, InvalidArgumentError, LinkwiseError
+from linkwise.exceptions import (
+    DeadEndError,
+    InfeasibleConstraintsError,
+    InvalidArgumentError,
+    LinkwiseError,
+    MemoryLimitError,
+)
 from linkwise.metrics import adjusted_rand
 from tests.profile import examples
 
@@ -214,3 +223,45 @@ def test_under_triplets_clusters_stay_branches_of_the_tree():
     X, _ = make_blobs(200, centers=3, cluster_std=4.0, random_state=0)
     trio = Constraints.build(200, triplets=[(0, 1, 2)])
     assert SparseAgglomerative(3, top=30, refine=True).fit(X, constraints=trio).refined_ is None
+
+
+def test_too_little_memory_is_refused_with_a_way_out_that_works_when_typed(monkeypatch):
+    n, d = 300_000, 3
+    X = np.zeros((n, d))
+    for module in (_memory, _estimator):
+        monkeypatch.setattr(module, "available_memory", lambda: _estimator._bytes(n, d, 6) + 1)
+    with pytest.raises(
+        MemoryLimitError, match=r"along 10 neighbors needs .* GiB.*\nHint: n_neighbors=6 needs"
+    ) as caught:
+        SparseAgglomerative(2).fit(X)
+    with in_shell(lambda _: None), pytest.raises(MemoryLimitError, match=r"--set n_neighbors=6 needs"):
+        SparseAgglomerative(2).fit(X)
+    setting = re.search(r"n_neighbors=(\d+)", str(caught.value))
+    typed = SparseAgglomerative(2, n_neighbors=int(setting[1]))
+    monkeypatch.setattr(_estimator, "find_distinct", _reached)
+    with pytest.raises(InterruptedError):
+        typed.fit(X)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(_estimator, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryLimitError, match=r"Hint: linkwise\.scale\.cluster reads Parquet"):
+        SparseAgglomerative(2).fit(X)
+
+
+def _reached(*_):
+    raise InterruptedError
+
+
+@pytest.mark.parametrize("phase", [0.2, 0.6, 0.9])
+def test_a_fit_that_is_stopped_leaves_the_estimator_as_it_was(phase):
+    """Progress is reported in every phase, so that Ctrl-C can end it; an estimator that was fitted stays so."""
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    model = SparseAgglomerative(3, top=100).fit(X[:50])
+    before = model.labels_.copy()
+
+    def stop(done, total):
+        if done >= phase * total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), progress(stop):
+        model.fit(X)
+    assert (model.labels_ == before).all()
