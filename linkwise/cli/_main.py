@@ -31,6 +31,7 @@ from linkwise.cli._cluster_verb import cluster
 from linkwise.cli._demo_verb import demo
 from linkwise.cli._doubt_verb import doubt
 from linkwise.cli._installation_verbs import info, reproduce, warmup
+from linkwise.cli._refine_verb import refine
 from linkwise.cli._result_verbs import assign, compare, plot, report, score, why
 from linkwise.cli._statement_verbs import convert, repair, select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json
@@ -72,7 +73,7 @@ def commands() -> None:
 
 
 _FIRST = (demo, cluster, check, explain, repair, doubt, ask, why, assign)
-for _verb in (*_FIRST, plot, report, score, compare, select, convert, warmup, info):
+for _verb in (*_FIRST, refine, plot, report, score, compare, select, convert, warmup, info):
     commands.add_command(_verb)
 if (Path(__file__).parents[2] / "studies" / "papers").is_dir():  # in the source tree, not where it is only installed
     commands.add_command(reproduce)
