@@ -107,9 +107,10 @@ def _read_paths(found: Any, known: str, column: str, id_column: str | None) -> A
     at = {str(name): row for row, name in enumerate(found.ids.tolist())}
     strange = [str(name) for name in ids.tolist() if str(name) not in at]
     if strange:
+        be = "is" if len(strange) == 1 else "are"
         msg = (
-            f"{known}: {many(len(strange), 'sample')} of it {'is' if len(strange) == 1 else 'are'} not in {found.name}, "
-            f"such as {strange[0][:60]!r}.\nHint: name the column that holds the names with --id."
+            f"{known}: {many(len(strange), 'sample')} of it {be} not in {found.name}, such as {strange[0][:60]!r}.\n"
+            "Hint: name the column that holds the names with --id."
         )
         raise LinkwiseError(msg)
     paths: list[str | None] = [None] * len(at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -23,10 +24,10 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts, folders, truth = [("id", "text")], [("sample", "path")], {}
     for number, (path, words) in enumerate([*SUBJECTS.items(), ("space", NEW)]):
-        words = words.split()
+        word = words.split()
         for i in range(8):
             name = f"t{number}{i}"
-            texts.append((name, " ".join(words[(i + j) % 5] for j in range(3)) + f" x{i}"))
+            texts.append((name, " ".join(word[(i + j) % 5] for j in range(3)) + f" x{i}"))
             truth[name] = path
             if i < 3 and path != "space":
                 folders.append((name, path))
@@ -44,7 +45,7 @@ def test_new_documents_get_folders_and_a_new_subject_gets_a_branch(files, capsys
     assert main(["refine", "out", "folders.csv", "-o", "refined.csv", "--terms", "2"]) == 0
     told = capsys.readouterr().out
     assert "12 of 40 samples known, 20 placed on known classes, 8 on 1 new branch, 0 nowhere." in told
-    with open("refined.csv", newline="") as file:
+    with Path("refined.csv").open(newline="") as file:
         rows = {row["sample"]: row for row in csv.DictReader(file)}
     for name, path in files.items():
         if path == "space":
@@ -58,8 +59,7 @@ def test_new_documents_get_folders_and_a_new_subject_gets_a_branch(files, capsys
     assert found["samples"] == {"known": 12, "placed": 20, "new": 8, "nowhere": 0}
     assert {one["path"]: one["f"] for one in found["classes"]} == dict.fromkeys([*SUBJECTS, "animals", "money"], 1.0)
     assert main(["refine", "out", "folders.csv", "-o", "refined.csv"]) == 1  # exists
-    with open("strange.csv", "w") as file:
-        file.write("sample,path\nnobody,animals\n")
+    Path("strange.csv").write_text("sample,path\nnobody,animals\n")
     assert main(["refine", "out", "strange.csv"]) == 1
     assert "1 sample of it is not in out" in capsys.readouterr().err
 
