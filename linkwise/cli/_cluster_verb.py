@@ -71,6 +71,7 @@ class Setting(click.ParamType):  # type: ignore[type-arg]
             return name.strip(), text.strip()
 
 
+_COUNTS_TRIPLETS = ("BiHAC", "BiiHAC", "IHAC")  # methods for which each triplet counts
 FILES = ("labels.csv", "tree.nwk", "tree.parquet", "model.lwm", "report.html", "dendrogram.png", "links.png")
 _OPTION_OF = {
     "n_clusters": "-k",
@@ -241,7 +242,7 @@ def cluster(
             linkage=linkage,
             distance_threshold=height,
             min_cluster_size=min_size,
-            params=_params(settings),
+            params=_params(settings, name if said_any else None),
             effort=effort,
         )
         before = None if said is None else fit_without_constraints(found, table.X)
@@ -281,9 +282,10 @@ def _own_folder(data: str) -> str:
     return f"{visible(name) if name and not set(name) & set('*?[') and name != '-' else 'samples'}-clusters"
 
 
-def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    params = dict(settings)
-    if len(params) < len(settings):
+def _params(settings: tuple[tuple[str, Any], ...], method: str | None) -> dict[str, Any]:
+    """Return the parameters of the method; one that counts triplets gets all that a taxonomy says, not the fewest."""
+    params = ({"closure": True} if method in _COUNTS_TRIPLETS else {}) | dict(settings)
+    if len(dict(settings)) < len(settings):
         twice = next(name for at, (name, _) in enumerate(settings) if name in dict(settings[:at]))
         msg = f"--set {twice} is given more than once.\nHint: give it once; it is not clear which one counts."
         raise click.UsageError(msg)

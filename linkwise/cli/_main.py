@@ -34,6 +34,7 @@ from linkwise.cli._duplicates_verb import duplicates
 from linkwise.cli._installation_verbs import info, reproduce, warmup
 from linkwise.cli._look_verb import look
 from linkwise.cli._open_verb import open_verb
+from linkwise.cli._refine_verb import refine
 from linkwise.cli._result_verbs import assign, compare, plot, report, score, why
 from linkwise.cli._statement_verbs import convert, repair, select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json
@@ -75,7 +76,7 @@ def commands() -> None:
 
 
 _FIRST = (demo, look, cluster, open_verb, check, explain, repair, doubt, ask, why, assign)
-for _verb in (*_FIRST, duplicates, plot, report, score, compare, select, convert, warmup, info):
+for _verb in (*_FIRST, refine, duplicates, plot, report, score, compare, select, convert, warmup, info):
     commands.add_command(_verb)
 if (Path(__file__).parents[2] / "studies" / "papers").is_dir():  # in the source tree, not where it is only installed
     commands.add_command(reproduce)

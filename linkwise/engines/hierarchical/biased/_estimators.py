@@ -17,7 +17,7 @@ from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
 from linkwise.engines.hierarchical.biased._runs import METHODS, AdaptiveRun, bihac, biihac, ihac
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem import Problem
+from linkwise.problem import Problem, close
 from linkwise.result import Dendrogram
 
 
@@ -28,6 +28,9 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
     ----------
     linkage : {"average", "centroid"}
         Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
+    closure : bool
+        Take all triplets that follow from the given ones as well, as of all samples of a known hierarchy, which a few
+        triplets determine. Each triplet counts where merges and weights are chosen.
 
     Attributes
     ----------
@@ -39,10 +42,13 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
     best_effort: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "linkage": [StrOptions(set(METHODS))],
+        "closure": ["boolean"],
     }
+    _added_parameters: ClassVar[dict[str, Any]] = {"closure": False}
 
     _saved: ClassVar[dict[str, Kept]] = {"broken_": REPORTED}
 
+    closure: bool
     broken_: IntArray
 
     def __sklearn_tags__(self) -> Any:
@@ -60,6 +66,13 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
 
     def _judge(self, problem: Problem) -> None:
         problem.require_consistent()  # triplets alone leave every number of clusters possible
+
+    def _closed(self, problem: Problem) -> Problem:
+        """Return the problem with all triplets that follow, if these are asked for."""
+        if not self.closure:
+            return problem
+        every = close(problem.constraints, triplets=True)
+        return Problem(problem.X, every, metric=problem.metric, n_clusters=problem.n_clusters, who=problem.who)
 
     def _gaps(self, new: Any) -> tuple[Iterator[FloatArray], int, bool]:
         """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
@@ -120,13 +133,15 @@ class IHAC(_Biased):
         *,
         linkage: str = "average",
         distance_threshold: float | None = None,
+        closure: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.distance_threshold = distance_threshold
+        self.closure = closure
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        run = ihac(problem, method=self.linkage, error_weights="uniform")
+        run = ihac(self._closed(problem), method=self.linkage, error_weights="uniform")
         self.broken_ = run.broken
         return run.dendrogram
 
@@ -181,6 +196,7 @@ class _Learned(_Biased):
         "random_state": ["random_state", np.random.Generator],
     }
     _added_parameters: ClassVar[dict[str, Any]] = {
+        "closure": False,
         "learn": "during",
         "validation_fraction": None,
         "random_state": None,
@@ -211,6 +227,7 @@ class _Learned(_Biased):
         learn: str = "during",
         validation_fraction: float | None = None,
         random_state: Any = None,
+        closure: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -223,6 +240,7 @@ class _Learned(_Biased):
         self.learn = learn
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.closure = closure
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -347,7 +365,7 @@ class BiHAC(_Learned):
     """
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        return self._remember(bihac(problem, **self._options()))
+        return self._remember(bihac(self._closed(problem), **self._options()))
 
 
 class BiiHAC(_Learned):
@@ -389,4 +407,4 @@ class BiiHAC(_Learned):
     """
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        return self._remember(biihac(problem, **self._options()))
+        return self._remember(biihac(self._closed(problem), **self._options()))

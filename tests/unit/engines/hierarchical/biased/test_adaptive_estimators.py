@@ -160,3 +160,19 @@ def test_too_many_samples_are_refused_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr("linkwise._memory.available_memory", lambda: 10**6)
     with pytest.raises(MemoryLimitError, match="similarities needs"):
         IHAC().fit(sp.csr_array((10_000, 3)))
+
+
+@pytest.mark.parametrize("method", [BiHAC, BiiHAC, IHAC])
+def test_the_closure_of_few_triplets_counts_as_all_triplets_of_the_hierarchy(method):
+    rng = np.random.default_rng(3)
+    folders = ["a/x", "a/x", "a/y", "a/y", "b", "b", "b/z", "b/z", None, None, None, None]
+    known = Taxonomy.from_paths([None if path is None else f"all/{path}" for path in folders])
+    X = rng.random((12, 5))
+    options = {} if method is IHAC else {"learning_rate": 0.05, "max_iter": 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)
+        closed = method(closure=True, **options).fit(X, constraints=known.triplets(minimal=True))
+        every = method(**options).fit(X, constraints=known.triplets())
+    assert closed.constraints_.n_statements < every.constraints_.n_statements
+    assert_array_equal(closed.dendrogram_.parent, every.dendrogram_.parent)
+    assert_array_equal(closed.broken_, every.broken_)
