@@ -119,7 +119,7 @@ def journey(page, bench, by):
     else:
         for key in ("g", "t", "ArrowDown", "ArrowRight", "ArrowRight", "M", "ArrowDown", "Enter"):
             page.keyboard.press(key)
-        expect(page.locator(".bubble .reading").first).to_be_visible()
+        expect(page.locator(".bubble .reading:focus")).to_be_visible()
         page.keyboard.press("1")
     expect(page.locator("#knowledge .sentence").first).to_contain_text("hangs right beside")
     (moved,) = log(bench, "move")
