@@ -515,10 +515,8 @@ def _about_data(X: Any, model: Any, task: Task) -> list[str]:
     uneven = uneven_features(X)
     if uneven is None:
         return said
-    return [
-        *said,
-        f"one feature spreads {uneven[2]:,.0f} times as far as another and decides alone; scale X, as StandardScaler does.",
-    ]
+    times = f"{uneven[2]:,.0f} times as far as another"
+    return [*said, f"one feature spreads {times} and decides alone; scale X, as StandardScaler does."]
 
 
 def _settle(model: Any, X: Any, task: Task, reasons: list[str]) -> Clustering:
