@@ -211,6 +211,19 @@ def propagate(plan: Plan) -> Iterator[Row]:
                 contenders.append({"who": who, "method": "complete", "said": said})
         case = f"complete n={n:,}, warm"
         yield from measure(Comparison("propagate", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats)
+    yield from _against_free_links(plan)
+
+
+def _against_free_links(plan: Plan) -> Iterator[Row]:
+    """Complete link where must-links bend distances, against complete link on the same links where they do not."""
+    for name, make in (("separated", "blobs"), ("overlapping", "overlapping")):
+        for n in plan.sizes_or(3_000, FULL):
+            options = {"method": "complete", "said": ("links", max(2, n // 10))}
+            who = ("ConstrainedCompleteLink, tree alone", "ConstrainedAgglomerative, tree alone")
+            contenders = [{"who": one, **options} for one in who]
+            case, pairs = f"complete, {name} n={n:,}, warm", [Pair(0, 1, (Goal("cpu", 2.0),))]
+            comparison = Comparison("propagate", case, {"make": make, "n": n}, contenders, pairs)
+            yield from measure(comparison, min(plan.repeats, 3))
 
 
 # -- recon -------------------------------------------------------------------------------------------------------------
