@@ -1,0 +1,232 @@
+"""The whole: `linkwise open` in a real browser with real engines, from a table to exported files."""
+
+import json
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.running import Workbench
+
+PATIENT = 600_000  # milliseconds: an end for what hangs
+NODE = """(row) => Promise.all([import('/static/tree.js'), import('/static/state.js')]).then(([{ view }, { tree }]) => {
+  const now = tree.value, box = document.querySelector('#tree').getBoundingClientRect();
+  let v = row;
+  while (now.size[now.parent[v]] < 0.45 * now.n_leaves) v = now.parent[v];
+  const p = now.parent[v], x = (view.x(now.height[v]) + view.x(now.height[p])) / 2;
+  return [box.left + x / view.dense, box.top + view.y(now.y[v]) / view.dense, now.size[v]];
+})"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    with Workbench(tmp_path_factory.mktemp("bench"), engines="real") as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser, bench):
+    """A page that was let in; whatever the console says and every request to another host fails the test."""
+    context = browser.new_context(
+        viewport={"width": 1500, "height": 950}, accept_downloads=True, reduced_motion="reduce"
+    )
+    context.set_default_timeout(PATIENT)
+    opened, trouble = context.new_page(), []
+    opened.on("console", lambda message: trouble.append(message.text))
+    opened.on("pageerror", lambda error: trouble.append(str(error)))
+    own = bench.server.address
+    opened.on(
+        "request", lambda sent: None if sent.url.startswith((own, "data:", "blob:")) else trouble.append(sent.url)
+    )
+    opened.goto(bench.server.link("me"))
+    yield opened
+    context.close()
+    assert trouble == []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patience():
+    expect.set_options(timeout=PATIENT)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+def table(n_groups=3, size=8):
+    rng = np.random.default_rng(0)
+    rows = [center + rng.normal(0, 0.7, 4) for center in range(0, 3 * n_groups, 3) for _ in range(size)]
+    lines = [f"beer {at} <b>," + ",".join(f"{value:.2f}" for value in row) for at, row in enumerate(rows)]
+    return "\n".join(["name,abv,ibu,color,body", *lines]) + "\n"
+
+
+def log(bench, op=None):
+    return [one for one in bench.service.desk.statements if op in (None, one.op)]
+
+
+def choose(page, a, b, by):
+    """Select two rows of the table."""
+    if by == "mouse":
+        page.locator(".cell.name").nth(a).click()
+        page.locator(".cell.name").nth(b).click(modifiers=["Control"])
+        return
+    page.keyboard.press("Escape")
+    for key in ("g", "l", "PageUp", *["ArrowDown"] * a, "Space", *["ArrowDown"] * (b - a), "Space"):
+        page.keyboard.press(key)
+
+
+def say(page, bench, word, key, by):
+    before = len(log(bench))
+    if by == "mouse":
+        page.locator(".actions button").filter(has_text=word).click()
+    else:
+        page.keyboard.press(key)
+    expect(page.locator("#knowledge .number").first).to_have_text(f"#{before + 1}")
+
+
+def journey(page, bench, by):
+    """Answer, correct, contradict and settle, look back, undo and export, on a project that is open."""
+    begun = len(log(bench))
+    # J2: three answers
+    for number in range(1, 4):
+        expect(page.locator(".kicker")).to_contain_text(f"Question {number}")
+        pair = page.locator(".yes").count() == 1
+        if by == "mouse":
+            page.locator(".no" if pair else ".odd").first.click()
+        else:
+            page.keyboard.press("n" if pair else "1")
+    expect(page.locator(".kicker")).to_contain_text("Question 4")
+    assert [one.via for one in log(bench, "answer")] == ["question"] * 3
+    # J3: a branch is moved onto another
+    expect(page.locator(".chip:not(.none)").first).to_be_visible()
+    expect(page.locator("#knowledge .mark.holds")).to_have_count(3)
+    if by == "mouse":
+        ax, ay, _ = page.evaluate(NODE, 0)
+        bx, by_, _ = page.evaluate(NODE, 20)
+        page.mouse.move(ax, ay)
+        page.mouse.down()
+        page.mouse.move((ax + bx) / 2, (ay + by_) / 2, steps=4)
+        page.mouse.move(bx, by_, steps=4)
+        page.mouse.up()
+        page.locator(".bubble .reading").first.click()
+    else:
+        for key in ("g", "t", "ArrowDown", "ArrowRight", "ArrowRight", "M", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator(".bubble .reading:focus")).to_be_visible()
+        page.keyboard.press("1")
+    expect(page.locator("#knowledge .sentence").first).to_contain_text("hangs right beside")
+    (moved,) = log(bench, "move")
+    assert moved.via == ("drag" if by == "mouse" else "key")
+    assert moved.body["reading"] == "branch"
+    # J4: three statements that cannot all be true; one click settles it
+    for (a, b), word, key in (((0, 1), "Together", "T"), ((1, 2), "Together", "T"), ((0, 2), "Apart", "A")):
+        choose(page, a, b, by)
+        say(page, bench, word, key, by)
+    expect(page.locator("#knowledge .mark.doubted")).not_to_have_count(0)
+    while page.locator(".pill.good").count() == 0:
+        if by == "mouse":
+            if not page.locator(".fixes").count():
+                page.locator(".pill.bad").click()
+            before = len(log(bench, "repair"))
+            page.locator(".fixes button").first.click()
+        else:
+            page.keyboard.press("x")
+            before = len(log(bench, "repair"))
+            page.locator(".fixes button").first.focus()
+            page.keyboard.press("Enter")
+        expect(page.locator("#knowledge .said").filter(has_text="settled")).to_have_count(before + 1)
+        expect(page.locator(".pill").first).not_to_have_text("checking …")
+    assert log(bench, "repair")
+    expect(page.locator("#knowledge .mark.holds")).not_to_have_count(0)
+    # J5: back in the history, compared, undone, exported
+    last = len(log(bench))
+    if by == "mouse":
+        page.locator("#show-history").click()
+        page.locator("#scrubber").fill("1")
+    else:
+        page.keyboard.press("Escape")
+        page.locator("#show-history").focus()
+        page.keyboard.press("Enter")
+        page.locator("#scrubber").focus()
+        page.keyboard.press("Home")
+    expect(page.locator(".past")).to_contain_text("after #1")
+    compare = page.locator(".drawer .buttons button").nth(1)
+    press(page, compare, by)
+    expect(page.locator(".drawer .lead")).to_contain_text("moved")
+    press(page, page.locator(".past button"), by)
+    expect(page.locator(".past")).to_have_count(0)
+    page.keyboard.press("Escape")
+    if by == "mouse":
+        page.locator(".side button").first.click()
+    else:
+        page.keyboard.press("z")
+    expect(page.locator("#knowledge .gone")).not_to_have_count(0)
+    assert log(bench)[-1].op == "undo"
+    assert log(bench)[-1].body["target"] == last
+    if by == "mouse":
+        page.locator("#show-export").click()
+    else:
+        page.keyboard.press("Escape")
+        page.keyboard.press("e")
+    expect(page.locator("#python")).to_contain_text("import linkwise")
+    with page.expect_download() as got:
+        press(page, page.locator(".files a").first, by)
+    assert got.value.path().stat().st_size > 0
+    assert len(log(bench)) > begun
+
+
+def press(page, locator, by):
+    if by == "mouse":
+        locator.click()
+    else:
+        locator.focus()
+        page.keyboard.press("Enter")
+
+
+def leave(page, by="mouse"):
+    press(page, page.locator("#leave"), by)
+    expect(page.locator(".start")).to_be_visible()
+
+
+def test_numbers_by_mouse(page, bench):
+    page.locator("#file").set_input_files([{"name": "beers.csv", "mimeType": "text/csv", "buffer": table().encode()}])
+    page.locator("#open").click()
+    expect(page.locator(".cell.name").first).to_have_text("beer 0 <b>")
+    journey(page, bench, "mouse")
+    leave(page)
+
+
+def test_numbers_by_keyboard(page, bench):
+    press(page, page.locator(".zone button").nth(1), "keys")
+    page.locator(".paste textarea").focus()
+    page.keyboard.insert_text(table().replace(",", "\t"))
+    press(page, page.locator(".paste button"), "keys")
+    expect(page.locator("main.import")).to_be_visible()
+    press(page, page.locator("#open"), "keys")
+    expect(page.locator(".cell.name").first).to_have_text("beer 0 <b>")
+    journey(page, bench, "keys")
+    leave(page, "keys")
+
+
+def test_texts_in_short_and_quit(page, bench):
+    """The sample of texts: an answer, a certificate in every export, and the end of the server from the page."""
+    page.locator(".sample").filter(has_text="letters").click()
+    expect(page.locator(".prose").first).to_be_visible()
+    page.locator(".yes, .odd").first.click()
+    expect(page.locator("#knowledge .mark.holds")).to_have_count(1)
+    page.locator("#show-export").click()
+    expect(page.locator("#shell")).to_contain_text("linkwise")
+    told = json.loads(page.evaluate("fetch('/api/state', { headers: { 'x-linkwise': '1' } }).then((r) => r.text())"))
+    assert told["verdict"]["holds"] == 1
+    page.locator("#quit").click()
+    expect(page.locator("main.out")).to_be_visible()
+    bench._thread.join()
+    assert bench.service.fit.pid is None
+    assert bench.service.ask.pid is None
