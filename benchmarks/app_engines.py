@@ -75,7 +75,11 @@ def b3() -> None:
         made.add([row(seq, "undo", {"target": one.seq})])
     made.work()
     back = made.now.picture.pack(1) == empty
-    tell("B3", f"{equal} of {compared} trees are those of a fresh fit; all undone: the first tree {back}", equal == compared and back)
+    tell(
+        "B3",
+        f"{equal} of {compared} trees are those of a fresh fit; all undone: the first tree {back}",
+        equal == compared and back,
+    )
 
 
 def b4(n: int = 2000, answers: int = 1000) -> None:
@@ -99,7 +103,11 @@ def b4(n: int = 2000, answers: int = 1000) -> None:
         asked = asker.question("me")["question"]
     p95, middle = np.percentile(times, 95), np.median(times)
     slow = f"slowest {max(times):.2f} s"
-    tell("B4", f"{len(times)} answers at n = {n:,}: median {1e3 * middle:.0f} ms, p95 {1e3 * p95:.0f} ms ({slow}); at most 60 ms", p95 <= 0.06)
+    tell(
+        "B4",
+        f"{len(times)} answers at n = {n:,}: median {1e3 * middle:.0f} ms, p95 {1e3 * p95:.0f} ms ({slow}); bound 60 ms",
+        p95 <= 0.06,
+    )
     again = spent(lambda: Asker(items, rows, 0, Heard()).question("me"))
     print(f"            the same log opened again, with its next question: {again:.2f} s")
 

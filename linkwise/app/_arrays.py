@@ -40,17 +40,21 @@ def pack(arrays: Mapping[str, npt.NDArray[Any]], **facts: Any) -> bytes:
 def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Read a message: its facts and its arrays, which are views of it; refuse what does not fit its own length."""
     try:
-        if message[: len(MAGIC)] != MAGIC:
-            raise ValueError
-        (length,) = struct.unpack_from("<I", message, len(MAGIC))
-        facts = json.loads(message[_HEAD : _HEAD + length].decode())
-        arrays = {}
-        for one in facts.pop("arrays"):
-            if one["dtype"] not in DTYPES or one["at"] < 0 or one["n"] < 0:
-                raise ValueError
-            dtype = np.dtype(f"<{one['dtype']}")
-            arrays[str(one["name"])] = np.frombuffer(message, dtype, one["n"], _HEAD + length + one["at"])
+        return _read(message)
     except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError) as odd:
         msg = "these bytes are not arrays of linkwise (LWA1)."
         raise LinkwiseError(msg) from odd
+
+
+def _read(message: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    if message[: len(MAGIC)] != MAGIC:
+        raise ValueError
+    (length,) = struct.unpack_from("<I", message, len(MAGIC))
+    facts = json.loads(message[_HEAD : _HEAD + length].decode())
+    arrays = {}
+    for one in facts.pop("arrays"):
+        if one["dtype"] not in DTYPES or one["at"] < 0 or one["n"] < 0:
+            raise ValueError
+        dtype = np.dtype(f"<{one['dtype']}")
+        arrays[str(one["name"])] = np.frombuffer(message, dtype, one["n"], _HEAD + length + one["at"])
     return facts, arrays

@@ -88,6 +88,13 @@ class Engine:
             else:
                 self.reply(*frame)
 
+    def _method(self, do: str) -> Any:
+        found = getattr(self, f"do_{do}", None)
+        if found is None:
+            msg = f"there is no request {do!r}."
+            raise LinkwiseError(msg)
+        return found
+
     def plan(self) -> None:
         """List what is made ready, the first thing first."""
         from linkwise.app import _rehearsal
@@ -111,11 +118,7 @@ class Engine:
             self.jobs.stopped.discard(number)
             return
         try:
-            method = getattr(self, f"do_{do}", None)
-            if method is None:
-                msg = f"there is no request {do!r}."
-                raise LinkwiseError(msg)
-            told, raw = method(header, body)
+            told, raw = self._method(do)(header, body)
         except MemoryError:
             told, raw = {"ok": False, "code": "memory", "message": "The memory of this computer does not suffice.",
                          "hint": "Open a part of the rows."}, b""  # fmt: skip
@@ -370,7 +373,5 @@ def main(kind: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] not in (["ask"], ["fit"]):
-        sys.exit(
-            "usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames, not words."
-        )
+        sys.exit("usage: python -m linkwise.app._engine ask|fit\nIt is started by `linkwise open` and speaks frames.")
     main(sys.argv[1])

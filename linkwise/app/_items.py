@@ -69,7 +69,7 @@ class Items:
         if self.sparse and len(self) > MOST_SPARSE:
             msg = (
                 f"the project has {len(self):,} texts; up to {MOST_SPARSE:,} can be compared, through all distances "
-                "between them.\nHint: open a part of the rows, or give the texts the role 'show' and compare by numbers."
+                "between them.\nHint: open a part of the rows, or give the texts the role show, so that numbers count."
             )
             raise LinkwiseError(msg)
 

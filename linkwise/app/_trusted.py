@@ -128,11 +128,13 @@ def trust(roll: Roll, standing: Standing, before: Trust | None = None) -> Trust:
     whole = [list(parts) for _, parts in groupby(hard, key_of)]
     whole.sort(key=lambda parts: -parts[0].confidence)  # stable: of equals, the order of the log
 
+    kept: list[list[Unit]] = []
+
     def holds(statements: Sequence[list[Unit]]) -> bool:
-        table, _ = roll.table([unit for parts in statements for unit in parts], bodies)
+        """Whether these hold with those kept so far."""
+        table, _ = roll.table([unit for parts in (*kept, *statements) for unit in parts], bodies)
         return check(table).status != "infeasible"
 
-    kept: list[list[Unit]] = []
     doubted: set[Key] = set()
     left = whole
     if before is not None and before.doubted:
@@ -143,7 +145,7 @@ def trust(roll: Roll, standing: Standing, before: Trust | None = None) -> Trust:
             kept = [parts for parts in old if key_of(parts[0]) not in doubted]
             left = whole[len(old) :]
     while left:
-        first = _longest(left, lambda count, rest=left: holds([*kept, *rest[:count]]))  # type: ignore[misc]
+        first = _longest(left, holds)
         kept += left[:first]
         doubted.update(key_of(parts[0]) for parts in left[first : first + 1])
         left = left[first + 1 :]
@@ -154,14 +156,14 @@ def _hard(before: Trust) -> list[Unit]:
     return [unit for unit in before.units if unit.weight is None and key_of(unit) not in before.strange]
 
 
-def _longest(rows: Sequence[Any], holds: Callable[[int], bool]) -> int:
+def _longest(rows: Sequence[Any], holds: Callable[[Sequence[Any]], bool]) -> int:
     """Return how many of the first rows hold together, given that more rows never help."""
-    if holds(len(rows)):
+    if holds(rows):
         return len(rows)
     known, open_ = 0, len(rows)
     while open_ - known > 1:
         middle = (known + open_) // 2
-        known, open_ = (middle, open_) if holds(middle) else (known, middle)
+        known, open_ = (middle, open_) if holds(rows[:middle]) else (known, middle)
     return known
 
 
@@ -204,7 +206,8 @@ class Conflicts:
     """Contradictions in a log, each with the changes that settle it; every action that is offered was tried."""
 
     def __init__(self, roll: Roll, standing: Standing, chosen: Trust, X: Any = None) -> None:
-        self.roll, self.standing, self.chosen, self.X = roll, standing, chosen, X
+        self.roll, self.standing, self.chosen = roll, standing, chosen
+        self.X = X if isinstance(X, np.ndarray) else None  # to doubt first what the data speak against
         self._row: dict[int, Statement] = {one.seq: one for one in standing.statements}
         self._held: dict[tuple[Key, tuple[Unit, ...]], bool] = {}
 

@@ -23,8 +23,8 @@ from linkwise.active import (
     RandomTrios,
     Strategy,
     TreeAnswerer,
+    _answered as answered,
 )
-from linkwise.active import _answered as answered
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 
 X = np.arange(12.0).reshape(-1, 1)

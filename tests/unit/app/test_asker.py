@@ -98,7 +98,8 @@ def test_two_people_hold_different_questions_and_a_settled_one_is_replaced():
 
 
 def test_answers_that_contradict_are_asked_again_by_row_of_the_log():
-    rows = [*opened(), row(2, "answer", {"items": ["i0", "i1"], "answer": "yes"}), row(3, "answer", {"items": ["i1", "i2"], "answer": "yes"}),
+    rows = [*opened(), row(2, "answer", {"items": ["i0", "i1"], "answer": "yes"}),
+            row(3, "answer", {"items": ["i1", "i2"], "answer": "yes"}),
             row(4, "answer", {"items": ["i2", "i0"], "answer": "no", "confidence": 0.7})]  # fmt: skip
     asker = Asker(ITEMS, rows, 0, Heard())
     asked = asker.question("me")["question"]

@@ -17,8 +17,11 @@ from linkwise.app._frames import read, write
 from tests.app.engine_work import blobs, opened, row
 
 ITEMS, _ = blobs(40, centers=3, features=3)
-CSV = "name,c0,c1,c2\n" + "".join(f"{name},{','.join(f'{v:.4f}' for v in ITEMS.X[at])}\n" for at, name in enumerate(ITEMS.ids))
-PROJECT = {"name": "p", "file": {"name": "p.csv", "kind": "csv"}, "roles": {"name": "name", "c0": "number", "c1": "number", "c2": "show"},
+CSV = "name,c0,c1,c2\n" + "".join(
+    f"{name},{','.join(f'{v:.4f}' for v in ITEMS.X[at])}\n" for at, name in enumerate(ITEMS.ids)
+)
+PROJECT = {"name": "p", "file": {"name": "p.csv", "kind": "csv"},
+           "roles": {"name": "name", "c0": "number", "c1": "number", "c2": "show"},
            "options": {}, "seed": 0}  # fmt: skip
 OPEN = {"do": "open", "project": PROJECT, "rows": [one.to_dict() for one in opened()], "items": True}
 SAID = row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]})
@@ -88,7 +91,12 @@ def test_the_asker_answers_what_the_page_asks(monkeypatch):
 
 def test_rows_that_pile_up_become_one_request_and_stopped_ones_are_dropped():
     jobs = Jobs()
-    for frame in ({"do": "log", "rows": [1]}, {"do": "log", "rows": [2]}, {"id": 4, "do": "why"}, {"do": "log", "rows": [3]}):
+    for frame in (
+        {"do": "log", "rows": [1]},
+        {"do": "log", "rows": [2]},
+        {"id": 4, "do": "why"},
+        {"do": "log", "rows": [3]},
+    ):
         jobs.put((frame, b""))
     jobs.put(({"do": "stop", "job": 4}, b""))
     taken = [jobs.take()[0] for _ in range(3)]
@@ -114,7 +122,9 @@ def test_what_libraries_print_does_not_come_between_frames():
 @pytest.mark.parametrize("kind", ["ask", "fit"])
 def test_a_process_opens_a_project_and_ends_with_its_input(kind):
     command = [sys.executable, "-P", "-m", "linkwise.app._engine", kind]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ
+    ) as process:
         write(process.stdin, {"id": 1, **OPEN}, CSV.encode())
         write(process.stdin, {"id": 2, "do": "question" if kind == "ask" else "conflicts", "who": "me"})
         seen, waits = [], {"tree", "map"} if kind == "fit" else {"progress"}

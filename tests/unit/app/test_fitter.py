@@ -177,7 +177,8 @@ def test_several_contradictions_are_told_one_by_one_and_the_newest_waits():
 
 def test_less_sure_answers_yield_first_and_lines_of_an_import_are_told_by_line():
     items, _ = blobs(N)
-    rows = opened() + [
+    rows = [
+        *opened(),
         row(2, "answer", {"items": ["i0", "i1"], "answer": "yes", "confidence": 0.8}),
         row(3, "import", {"name": "k.csv", "statements": [{"line": 7, "kind": "apart", "items": ["i0", "i1", "i2"]}]}),
     ]
