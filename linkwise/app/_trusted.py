@@ -1,4 +1,4 @@
-"""What a log says as a table of constraints: which statements hold together, and which wait for a decision."""
+"""A log as a table of constraints: which statements hold together, and which wait for a decision."""
 
 from __future__ import annotations
 
@@ -206,7 +206,8 @@ class Conflicts:
     """Contradictions in a log, each with the changes that settle it; every action that is offered was tried."""
 
     def __init__(self, roll: Roll, standing: Standing, chosen: Trust, X: Any = None) -> None:
-        self.roll, self.standing, self.chosen, self.X = roll, standing, chosen, X
+        self.roll, self.standing, self.chosen = roll, standing, chosen
+        self.X = X if isinstance(X, np.ndarray) else None  # to doubt first what the data speak against
         self._row: dict[int, Statement] = {one.seq: one for one in standing.statements}
         self._held: dict[tuple[Key, tuple[Unit, ...]], bool] = {}
 
