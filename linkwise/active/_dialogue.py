@@ -210,9 +210,9 @@ class Dialogue:
         held = {query.items for query in besides}
         if self.budget is not None and self.n_asked + len(held) >= self.budget:
             return None
-        for query in self._pending:
-            if query.items not in held:
-                return query
+        for asked in self._pending:
+            if asked.items not in held:
+                return asked
         self.known.hold(held)
         if held:
             self._inquiry.reread()
