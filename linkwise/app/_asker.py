@@ -75,7 +75,7 @@ class Asker:
         return {"question": self._held[who][1], "state": "ready"}
 
     def query(self, who: str) -> Query | None:
-        """Return what was asked of a person last, by the rows that questions are about."""
+        """Return the question that a person holds, by the rows that questions are about."""
         held = self._held.get(who)
         return None if held is None else held[0]
 

@@ -1,4 +1,4 @@
-"""What a move of a branch can mean: its readings, whether the tree shows each already, and what speaks against it."""
+"""Readings of a move of a branch: what it can mean, whether the tree shows each already, and what speaks against it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Line:
 
 
 class Jobs:
-    """Requests that wait, in order, and those that nobody waits for any more."""
+    """Requests that wait, in order, and those whose caller has gone."""
 
     def __init__(self) -> None:
         self._wake = threading.Condition()
@@ -59,7 +59,7 @@ class Jobs:
             self._wake.notify()
 
     def take(self, patience: float | None = None) -> Frame | None:
-        """Return the next request; None if there was none for so many seconds."""
+        """Return the next request; None if there was none for that many seconds."""
         with self._wake:
             while not self._waiting:
                 if not self._wake.wait(patience):

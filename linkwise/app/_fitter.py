@@ -66,7 +66,7 @@ class Trees:
         before: Trust | None = None,
         heard: Callable[[int, int], object] | None = None,
     ) -> Moment:
-        """Return the state of a log after a row; ``heard`` is told how far a long fit has come, and may end it."""
+        """Return the state of a log after a row; ``heard`` gets the progress of a long fit, and may end it."""
         standing = fold(rows, upto)
         chosen = trust(self.roll, standing, before)
         units = tuple(chosen.kept)
@@ -179,7 +179,7 @@ class Fitter:
     # -- events ------------------------------------------------------------------------------------------------------
 
     def show_first(self) -> None:
-        """Publish the tree of the items alone, before anything is compiled, if nothing was said yet."""
+        """Publish the tree of the items alone, before anything is compiled, if the log holds no statement yet."""
         rows = self.rows
         standing = fold(rows)
         chosen = trust(self.roll, standing)

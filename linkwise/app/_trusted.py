@@ -1,4 +1,4 @@
-"""What a log says as a table of constraints: which statements hold together, and which wait for a decision."""
+"""A log as a table of constraints: which statements hold together, and which wait for a decision."""
 
 from __future__ import annotations
 

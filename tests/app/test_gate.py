@@ -236,7 +236,7 @@ def test_an_error_nobody_foresaw_says_nothing_about_the_computer(capsys):
     import asyncio
 
     async def broken(scope, receive, send):
-        raise RuntimeError("/home/ann/secret.csv")
+        raise RuntimeError("C:/ann/secret.csv")
 
     sent = []
 

@@ -91,6 +91,20 @@ def say(page, bench, word, key, by):
     expect(page.locator("#knowledge .number").first).to_have_text(f"#{before + 1}")
 
 
+SHOWN = """() => import('/static/state.js').then(({ seq, verdict, conflicts }) =>
+  [seq.value, verdict.value.waiting, conflicts.value.length])"""
+
+
+def settled(page, bench):
+    """Wait until the page shows the newest state with all of its marks; return what its pill says."""
+    while True:
+        desk = bench.service.desk
+        at, waiting, conflicts = page.evaluate(SHOWN)
+        newest = desk.facts.get("seq") == desk.seq == at
+        if newest and not waiting and bool(conflicts) == bool(desk.facts.get("conflicts")):
+            return "bad" if conflicts else "good"
+
+
 def journey(page, bench, by):
     """Answer, correct, contradict and settle, look back, undo and export, on a project that is open."""
     begun = len(log(bench))
@@ -119,7 +133,7 @@ def journey(page, bench, by):
     else:
         for key in ("g", "t", "ArrowDown", "ArrowRight", "ArrowRight", "M", "ArrowDown", "Enter"):
             page.keyboard.press(key)
-        expect(page.locator(".bubble .reading").first).to_be_visible()
+        expect(page.locator(".bubble .reading:focus")).to_be_visible()
         page.keyboard.press("1")
     expect(page.locator("#knowledge .sentence").first).to_contain_text("hangs right beside")
     (moved,) = log(bench, "move")
@@ -130,20 +144,19 @@ def journey(page, bench, by):
         choose(page, a, b, by)
         say(page, bench, word, key, by)
     expect(page.locator("#knowledge .mark.doubted")).not_to_have_count(0)
-    while page.locator(".pill.good").count() == 0:
+    while settled(page, bench) == "bad":
         if by == "mouse":
             if not page.locator(".fixes").count():
                 page.locator(".pill.bad").click()
-            before = len(log(bench, "repair"))
             page.locator(".fixes button").first.click()
         else:
             page.keyboard.press("x")
-            before = len(log(bench, "repair"))
             page.locator(".fixes button").first.focus()
             page.keyboard.press("Enter")
-        expect(page.locator("#knowledge .said").filter(has_text="settled")).to_have_count(before + 1)
-        expect(page.locator(".pill").first).not_to_have_text("checking …")
+        repairs = page.locator("#knowledge .said").filter(has_text="settled")
+        expect(repairs).to_have_count(len(log(bench, "repair")) or 1)
     assert log(bench, "repair")
+    expect(page.locator(".pill.good")).to_be_visible()
     expect(page.locator("#knowledge .mark.holds")).not_to_have_count(0)
     # J5: back in the history, compared, undone, exported
     last = len(log(bench))

@@ -229,9 +229,9 @@ def _read(opened: _Opened, *, whole: bool = True) -> Reading:
         arguments = _arguments(opened, options)
     if opened.pictures is not None:
         table = replace(table, beside=table.beside | _members(opened))
-        gaps = (*gaps, f"The code does not read {opened.name}.")
     knowledge = _knowledge(opened, table, options["know"])
-    return Reading(table, opened.roles, options, None if gaps else arguments, gaps, knowledge)
+    again = None if gaps or opened.pictures is not None else arguments
+    return Reading(table, opened.roles, options, again, gaps, knowledge)
 
 
 def _members(opened: _Opened) -> dict[str, tuple[str, ...]]:

@@ -262,7 +262,7 @@ class Desk:
             keys = {n: _sortable(values[at] if at < len(values) else None)
                     for n in kept for values in [self.item(n).get("values", [])]}  # fmt: skip
         else:
-            raise Refused(422, "order", "There is no such column to sort by.")
+            raise Refused(422, "order", "The table has no column of this name to sort by.")
         full = [n for n in kept if keys[n] is not None]
         full.sort(key=lambda n: keys[n], reverse=down)
         return full + [n for n in kept if keys[n] is None]

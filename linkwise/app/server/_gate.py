@@ -70,7 +70,7 @@ class Refused(LinkwiseError):  # noqa: N818 - a reply, which the page reads by t
 
 
 def fault() -> Refused:
-    """Return the reply to a request that met an error which nobody foresaw; the terminal shows more."""
+    """Return the reply to a request that met an unforeseen error; the terminal shows more."""
     told = "linkwise met a fault of its own; the request was not done."
     return Refused(500, "fault", told, "The terminal shows what happened. What was saved is safe.")
 
@@ -254,7 +254,7 @@ class Gate:
                 verb for verb, route in self._routes if (_below(path, route) if route[-1] == "/" else path == route)
             }
         if not allowed:
-            raise Refused(404, "unknown", "There is no such address.")
+            raise Refused(404, "unknown", "This address is unknown.")
         if method not in allowed:
             raise Refused(405, "method", "This address does not take that method.", allow=", ".join(sorted(allowed)))
 

@@ -26,7 +26,7 @@ def _folder() -> Path:
 
 
 class Recent:
-    """A short list of projects, newest first; a list that cannot be read or written is no reason to stop."""
+    """A short list of projects, newest first; without it everything else still works."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What the page asks for, one function a request; it knows neither addresses nor headers.
+"""The requests of the page, one function each; addresses and headers are left to others.
 
 A statement is on disk before it is told to an engine and before its reply: it is safe even if both engines are dead.
 """
@@ -363,7 +363,7 @@ class Service:
         """Return the picture of an item, from the archive that the project was made of."""
         desk = self._need()
         if not n.isascii() or not n.isdecimal() or len(n) > 9 or int(n) >= len(desk.ids):
-            raise Refused(404, "unknown", "There is no such item.")
+            raise Refused(404, "unknown", "This item is unknown.")
         name = desk.item(int(n)).get("picture")
         if not isinstance(name, str):
             raise Refused(404, "unknown", "This item has no picture.")
@@ -579,7 +579,7 @@ class Service:
 
     async def _open_sample(self, who: str, name: Any) -> None:
         if name not in [one["name"] for one in self._samples]:
-            raise Refused(422, "sample", "There is no such example.")
+            raise Refused(422, "sample", "This example is unknown.")
         reply, body = await self.fit.call("sample", name=name)
         file = str(reply.get("file name") or reply["file"])
         await self._make(who, file, body, reply["roles"], reply.get("options", {}), None)

@@ -49,7 +49,7 @@ function Top() {
     ${bench && phone && html`<button class="plain" onClick=${() => undo(undefined, "menu")}>${words.card.undo}</button>`}
     ${bench && html`<button class="plain round" aria-label=${words.help} title=${words.help} onClick=${() => openPanel("help")}>?</button>`}
     ${bench && !phone && html`<button class="plain" id="leave" onClick=${leave}>${words.buttons.home}</button>`}
-    ${now !== "out" && now !== "ended" && html`<button class="plain" id="quit" title=${words.quit.title} onClick=${quit}>${words.quit.button}</button>`}
+    ${now !== "out" && now !== "ended" && !(bench && phone) && html`<button class="plain" id="quit" title=${words.quit.title} onClick=${quit}>${words.quit.button}</button>`}
     <button class="plain round" aria-label=${words.theme} title=${words.theme} onClick=${turnTheme}>◐</button></header>`;
 }
 

@@ -17,8 +17,8 @@ export async function openDrop(now, a, b, place, via) {
   try {
     const told = await get("drag", { a, b, v: now.v });
     const above = now.cut === undefined || place.height === undefined || place.height >= now.cut;
-    const chosen = told.readings.findIndex((one) => one.reading === (above ? "branch" : "group"));
-    drop.value = { ...drop.value, told, chosen: Math.max(0, chosen) };
+    const fits = (one) => !one.already, wanted = told.readings.findIndex((one) => fits(one) && one.reading === (above ? "branch" : "group"));
+    drop.value = { ...drop.value, told, chosen: wanted >= 0 ? wanted : told.readings.findIndex(fits) };   // what the tree shows already cannot be chosen
   } catch (problem) { drop.value = null; complain(problem); }
 }
 
@@ -32,7 +32,7 @@ async function choose(one) {
 
 function Bubble() {
   const host = useRef(), at = drop.value;
-  useEffect(() => { host.current?.querySelector("[data-chosen]")?.focus(); }, [at?.told]);
+  useEffect(() => { (host.current?.querySelector("[data-chosen]") || (at?.told && host.current?.querySelector(".plain")))?.focus(); }, [at?.told]);
   useEffect(() => {
     const box = host.current, place = at.place;
     if (place.x === undefined) return;
