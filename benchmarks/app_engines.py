@@ -102,10 +102,10 @@ def b4(n: int = 2000, answers: int = 1000) -> None:
         times.append(spent(lambda: asker.add(rows[-1:])))
         asked = asker.question("me")["question"]
     p95, middle = np.percentile(times, 95), np.median(times)
-    slow = f"slowest {max(times):.2f} s"
+    slow = f"slowest {max(times):.1f} s"
     tell(
         "B4",
-        f"{len(times)} answers at n = {n:,}: median {1e3 * middle:.0f} ms, p95 {1e3 * p95:.0f} ms ({slow}); bound 60 ms",
+        f"{len(times)} answers, n = {n:,}: median {1e3 * middle:.0f} ms, p95 {1e3 * p95:.0f} ms ({slow}; bound 60 ms)",
         p95 <= 0.06,
     )
     again = spent(lambda: Asker(items, rows, 0, Heard()).question("me"))

@@ -224,9 +224,9 @@ class Dialogue:
         held = {query.items for query in besides}
         if self.budget is not None and self.n_asked + len(held) >= self.budget:
             return None
-        for pending in self._pending:
-            if pending.items not in held:
-                return pending
+        for asked in self._pending:
+            if asked.items not in held:
+                return asked
         self.known.hold(held)
         if held:
             self._inquiry.reread()

@@ -42,8 +42,7 @@ class Asker:
         self._rows = list(rows)
         self.kept = _some(items, rows, seed)
         self.roll = Roll([items.ids[row] for row in self.kept])
-        metric = "cosine" if items.sparse else "euclidean"
-        self.talk = Dialogue(items.X[self.kept], strategy=PairsAndTrios(), metric=metric, random_state=seed)
+        self.talk = Dialogue(items.X[self.kept], strategy=PairsAndTrios(), random_state=seed)
         self._told: list[tuple[int, dict[str, Any]]] = []  # row of the log and entry of every answer that was told
         self._number: dict[int, int] = {}  # row of the log to number of the answer
         self._known: Any = None

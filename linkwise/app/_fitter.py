@@ -113,7 +113,8 @@ class Trees:
 def first_tree(items: Items) -> Dendrogram:
     """Return the tree of the items alone, up to 5,000 of them by code that needs no compiling."""
     if len(items) > UNCOMPILED:
-        return ReCon(None, **items.linkage).fit(items.X).dendrogram_
+        tree: Dendrogram = ReCon(None, **items.linkage).fit(items.X).dendrogram_
+        return tree
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 

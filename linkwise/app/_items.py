@@ -57,7 +57,7 @@ class Items:
         return not isinstance(self.X, np.ndarray)
 
     @property
-    def linkage(self) -> dict[str, str]:
+    def linkage(self) -> dict[str, Any]:
         """Parameters of the tree: ward between vectors, average where items are compared by cosine."""
         return {"linkage": "average", "metric": "cosine"} if self.sparse else {"linkage": "ward"}
 

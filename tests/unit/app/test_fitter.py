@@ -274,10 +274,10 @@ def test_compare_blames_a_statement_only_if_it_is_the_only_one():
 
 
 def test_a_fit_can_be_stopped_between_two_merges_and_made_again():
-    items, _ = blobs(300)
+    items, _ = blobs(150)
     made, heard = fitter(items, opened())
     before = len(heard)
-    made.add([row(2, "say", {"kind": "must_link", "items": ["i0", "i250"]})])
+    made.add([row(2, "say", {"kind": "must_link", "items": ["i0", "i140"]})])
     trees, seen = made._trees, []
 
     def stop(done, total):
@@ -286,7 +286,7 @@ def test_a_fit_can_be_stopped_between_two_merges_and_made_again():
 
     with pytest.raises(Stopped):
         trees.moment(made.rows, heard=stop)
-    assert seen[0] < 299
+    assert seen[0] < 149
     assert len(heard) == before
     made.work()
     assert heard.last("tree")[1] == fitter(items, made.rows)[1].last("tree")[1]
