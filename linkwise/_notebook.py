@@ -37,13 +37,15 @@ margin: 0 0 .5rem; font-weight: 600 }}
 .linkwise .good {{ background: var(--good-bg) }} .linkwise .good b {{ color: var(--good) }}
 .linkwise .bad {{ background: var(--bad-bg) }} .linkwise .bad b {{ color: var(--bad) }}
 .linkwise ul {{ margin: .2rem 0 .5rem; padding-left: 1.2rem }} .linkwise li {{ margin: .1rem 0; color: var(--ink) }}
-.linkwise code {{ font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace; color: inherit; \
+.linkwise.linkwise li code {{ font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace; color: inherit; \
 background: none; padding: 0 }}
 .linkwise table {{ border-collapse: collapse; margin: .4rem 0; font-size: 13px; font-variant-numeric: tabular-nums; \
 border: 0; color: inherit; background: none }}
-.linkwise :is(th, td) {{ text-align: left; padding: .2rem .9rem .2rem 0; border: 0; \
+.linkwise.linkwise tr:nth-child(n) {{ background: none }}
+.linkwise.linkwise :is(th, td) {{ text-align: left; padding: .2rem .9rem .2rem 0; border: 0; \
 border-bottom: 1px solid var(--line); background: none; color: inherit; font-weight: 400; white-space: nowrap }}
-.linkwise th {{ color: var(--soft) }} .linkwise .chosen td {{ font-weight: 600; background: var(--good-bg) }}
+.linkwise.linkwise th {{ color: var(--soft) }}
+.linkwise.linkwise .chosen td {{ font-weight: 600; background: var(--good-bg) }}
 .linkwise u {{ display: block; border-radius: 3px; background: var(--line) }}
 .linkwise i {{ display: block; height: .55rem; border-radius: 3px; background: var(--accent) }}
 .linkwise td.bar {{ width: 12rem; min-width: 12rem }} .linkwise i.short {{ background: var(--bad) }}
