@@ -244,7 +244,7 @@ def cluster(
             ids=table.ids,
             before=before,
             questions=_questions(table, said),
-            texts=table.texts,
+            texts=table.texts if table.beside else (),
             taxonomies=() if statements is None else statements.taxonomies,
             title=heading,
             reasons=reasons,
@@ -330,7 +330,8 @@ def _write(
         names.insert(1, "tree.nwk")
     with folder:
         place = folder.paths(names)
-        listed = labels_csv(table.ids, found.labels, names=facts.cluster_names)
+        called = facts.cluster_names
+        listed = labels_csv(table.ids, found.labels, names=called)
         place["labels.csv"].write_text(listed, encoding="utf-8", newline="\n")
         if tree is not None:
             ids = table.ids if table.has_names else None
@@ -339,7 +340,7 @@ def _write(
         write_report(place["report.html"], facts)
         style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
-            style |= {"names": facts.cluster_names, "node_names": dict(facts.node_names)}
+            style |= {"names": called, "node_names": dict(facts.node_names)}
             draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, height=4.8, **style)
         elif "links.png" in names:
             draw(place["links.png"], plot_links, table.X, said, **style)

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from linkwise import Constraints, Taxonomy
+from linkwise import Constraints, ReCon, Taxonomy
 from linkwise.engines import IHAC, BiHAC, BiiHAC
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
@@ -160,3 +160,13 @@ def test_too_many_samples_are_refused_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr("linkwise._memory.available_memory", lambda: 10**6)
     with pytest.raises(MemoryLimitError, match="similarities needs"):
         IHAC().fit(sp.csr_array((10_000, 3)))
+
+
+def test_on_texts_bihac_breaks_statements_that_recon_keeps():
+    draw = np.random.default_rng(0)
+    X = sp.csr_array(draw.poisson(0.15, size=(60, 120)).astype(float)) + sp.csr_array(np.eye(60, 120))
+    said = Taxonomy.from_paths([f"{i % 2}/{i % 6}" if i < 30 else None for i in range(60)]).triplets(minimal=True)
+    with pytest.warns(LinkwiseWarning):
+        broken = int((~BiHAC(6).fit(X, constraints=said).certificate_.held).sum())
+    assert broken > 0.1 * said.n_statements
+    assert ReCon(6, linkage="average").fit(X, constraints=said).certificate_.ok
