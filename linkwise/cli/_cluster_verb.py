@@ -263,7 +263,7 @@ def cluster(
             ids=table.ids,
             before=before,
             questions=_questions(table, said),
-            texts=table.texts,
+            texts=table.texts if table.beside else (),
             taxonomies=() if statements is None else statements.taxonomies,
             title=heading,
             reasons=reasons,

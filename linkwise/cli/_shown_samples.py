@@ -96,8 +96,8 @@ def _beside(called: list[str], rows: list[_Row]) -> list[str]:
             lines += [wrapped(f"    {name}: {cell}", "      ") for name, cell in zip(called, row.cells, strict=True)]
         return lines
     found = []
-    for cell_row, mark in zip(cells, marks, strict=True):
-        line = "  ".join(cell.rjust(w) for cell, w in zip(cell_row, width, strict=True)).rstrip()
+    for line_cells, mark in zip(cells, marks, strict=True):
+        line = "  ".join(cell.rjust(w) for cell, w in zip(line_cells, width, strict=True)).rstrip()
         found.append(_bold(f"{mark} {line}".rstrip(), mark == "*"))
     return found
 

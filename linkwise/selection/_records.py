@@ -26,7 +26,24 @@ _LIKE = 0.7  # similarity from which a value that differs is called similar
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a record is in its group: the most similar other record, and how each column compares."""
+    """Why a record is in its group: the most similar other record, and how each column compares.
+
+    Attributes
+    ----------
+    record, other : int
+        The record, and the one of its group that is most similar.
+    similarity : float
+        How similar the two are, from 0 to 1.
+    agree, similar, differ : tuple of str
+        The columns that both have, by how they compare.
+
+    Examples
+    --------
+    >>> from linkwise.selection import group_records
+    >>> found = group_records({"name": ["Ann Lee", "Ann Lea"], "city": ["Graz", "Graz"]}, block=["city"], threshold=0.5)
+    >>> found.evidence([0, 1])[0].agree
+    ('city',)
+    """
 
     record: int
     other: int
@@ -60,6 +77,13 @@ class RecordGroups:
         How much each column counts: minus the logarithm of the probability that two records agree in it by chance.
     names : tuple of str
         What the records are called.
+
+    Examples
+    --------
+    >>> from linkwise.selection import group_records
+    >>> found = group_records({"mail": ["a@x.org", "b@x.org", "A@x.org"]}, block=["mail"])
+    >>> found.groups(), found.n_groups, found.n_duplicates
+    ([[0, 2]], 2, 1)
     """
 
     labels: IntArray

@@ -1,4 +1,4 @@
-"""docs/tutorial.md, docs/journeys.md and docs/journey-*.md: every command runs, in order, in an empty folder for each journey.
+"""docs/tutorial.md, journeys.md and journey-*.md: every command runs, in order, in an empty folder for each journey.
 
 Commands end with the exit code the page says, and print what the page shows. Journeys through real data run where
 these are: in the folder that LINKWISE_DATA names, or in shared/data beside the clone.

@@ -51,6 +51,7 @@ REASONS = {
     "linkwise.cli._demo_verb": "a verb",
     "linkwise.cli._duplicates_verb": "a verb",
     "linkwise.cli._look_verb": "a verb",
+    "linkwise.report._cluster_names": "how clusters and nodes are named; `_gather` collects what a report tells",
     "linkwise.selection._record_pairs": "which pairs of records are compared, and how; `_records` groups them",
     "linkwise.cli._doubt_verb": "a verb",
     "linkwise.cli._result_verbs": "the verbs that read a result",

@@ -337,8 +337,9 @@ class BiHAC(_Learned):
     **Cost** one n x n matrix of float64; for each run O(n²) time in practice, the products of the rows (sparse rows
     stay sparse), O(m log m + k²) for m triplets about k samples, and for each change of weights one look at the samples
     of four clusters.
-    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken. The error is
-    never above that of plain agglomeration, except with ``learn="before"``, where the tree is not judged.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken, often many of
+    them: for clusters of texts take `linkwise.cluster` or `ReCon`, which keep every triplet. The error is never above
+    that of plain agglomeration, except with ``learn="before"``, where the tree is not judged.
     **Departure from** [1]_ the weights are fixed during a run. The cluster a wrongly merged one should have met is
     looked for among all but its partner. A step that leaves no weight above 0 is not taken, nor one for a cluster of
     weighted norm 0. H-correlation weighs nodes as `linkwise.metrics.h_correlation` does. The hold-out error that [1]_

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from linkwise import Constraints, Taxonomy
+from linkwise import Constraints, ReCon, Taxonomy
 from linkwise.engines import IHAC, BiHAC, BiiHAC
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
@@ -176,3 +176,13 @@ def test_the_closure_of_few_triplets_counts_as_all_triplets_of_the_hierarchy(met
     assert closed.constraints_.n_statements < every.constraints_.n_statements
     assert_array_equal(closed.dendrogram_.parent, every.dendrogram_.parent)
     assert_array_equal(closed.broken_, every.broken_)
+
+
+def test_on_texts_bihac_breaks_statements_that_recon_keeps():
+    draw = np.random.default_rng(0)
+    X = sp.csr_array(draw.poisson(0.15, size=(60, 120)).astype(float)) + sp.csr_array(np.eye(60, 120))
+    said = Taxonomy.from_paths([f"{i % 2}/{i % 6}" if i < 30 else None for i in range(60)]).triplets(minimal=True)
+    with pytest.warns(LinkwiseWarning):
+        broken = int((~BiHAC(6).fit(X, constraints=said).certificate_.held).sum())
+    assert broken > 0.1 * said.n_statements
+    assert ReCon(6, linkage="average").fit(X, constraints=said).certificate_.ok
