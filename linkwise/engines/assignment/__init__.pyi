@@ -3,7 +3,7 @@
 from linkwise.engines.assignment._assign import (
     assign as assign,
 )
-from linkwise.engines.assignment._neighborhoods import (
+from linkwise.engines.assignment._epsilon_places import (
     FixedPrice as FixedPrice,
     NearPlaces as NearPlaces,
     Neighborhoods as Neighborhoods,

@@ -80,7 +80,7 @@ def allowed_nodes(tree: Dendrogram, problem: Problem) -> BoolArray:
         np.add.at(held, joins[joins >= 0], 1.0)
         held = _summed(tree, held)
         if inside:
-            ends = np.append(np.bincount(pairs.ravel(), minlength=n), np.zeros(nodes - n))
+            ends = np.bincount(pairs.ravel(), minlength=nodes).astype(np.float64)
             fit &= _summed(tree, ends) == 2 * held
         else:
             fit &= held == 0
