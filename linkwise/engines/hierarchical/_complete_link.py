@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import LINKS, Kind
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all, merge_groups
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, merge_all, merge_groups
 from linkwise.engines.distances import adjust, adjust_groups, as_dense, obeys_triangle
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
@@ -27,28 +27,25 @@ def propagated_linkage(
     dtype: npt.DTypeLike = np.float64,
 ) -> Dendrogram:
     """Build the forest of dense samples ``X`` by propagated distances."""
-    hard, n = problem.hard, problem.n_samples
+    hard, n, group = problem.hard, problem.n_samples, problem.group
+    linked = problem.n_groups < n
     forbidden = np.ascontiguousarray(hard.cannot) if len(hard.cannot) else None
     apart = hard.apart if len(hard.apart.statement) else None
-    forced = None
-    if problem.n_groups < n and linkage_code(method) in EUCLIDEAN_ONLY:
-        forced = problem.group
-        X, metric = adjust(X, forced, metric, dtype, triangle=triangle), "precomputed"
-    if problem.n_groups == n or forced is not None:
+    if linked and LINKAGES[method] not in EUCLIDEAN_ONLY:
+        near = adjust_groups(X, group, metric, dtype, triangle=triangle)
+        merges = merge_groups(near, group, method=method, forbidden=forbidden, apart=apart, progress=current_progress())
+    else:
+        if linked:
+            X, metric = adjust(X, group, metric, dtype, triangle=triangle), "precomputed"
         merges = merge_all(
             X,
             method=method,
             metric=metric,
-            forced=forced,
+            forced=group if linked else None,
             forbidden=forbidden,
             apart=apart,
             dtype=dtype,
             progress=current_progress(),
-        )
-    else:
-        near = adjust_groups(X, problem.group, metric, dtype, triangle=triangle)
-        merges = merge_groups(
-            near, problem.group, method=method, forbidden=forbidden, apart=apart, progress=current_progress()
         )
     return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=problem.constraints.ids)
 
