@@ -11,7 +11,7 @@ from linkwise._compat import StrOptions
 from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Constraints, Kind, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all, merge_groups
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, merge_all, merge_groups
 from linkwise.engines.distances import adjust, adjust_groups, as_dense, obeys_triangle
 from linkwise.engines.hierarchical._agglomerative import strictest, with_neighbors
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
@@ -34,23 +34,21 @@ def propagated_linkage(
 
     With ``across`` cannot-linked samples are only farther apart than all others, so that there is one tree.
     """
-    hard, n = problem.hard, problem.n_samples
+    hard, n, group = problem.hard, problem.n_samples, problem.group
     forbidden = np.ascontiguousarray(hard.cannot) if len(hard.cannot) and not across else None
     apart = hard.apart if len(hard.apart.statement) and not across else None
     epsilon = strictest(problem.constraints.rules).get(NeighborWithin)
     grouped = problem.n_groups < n
-    if grouped and not across and epsilon is None and linkage_code(method) not in EUCLIDEAN_ONLY:
-        bent = adjust_groups(X, problem.group, metric, dtype, triangle=triangle)
-        merges = merge_groups(
-            bent, problem.group, method=method, forbidden=forbidden, apart=apart, progress=current_progress()
-        )
+    if grouped and not across and epsilon is None and LINKAGES[method] not in EUCLIDEAN_ONLY:
+        bent = adjust_groups(X, group, metric, dtype, triangle=triangle)
+        merges = merge_groups(bent, group, method=method, forbidden=forbidden, apart=apart, progress=current_progress())
         return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=problem.constraints.ids)
-    forced = problem.group if grouped else None
+    forced = group if grouped else None
     if grouped or across:
         from scipy.spatial.distance import squareform
 
         far = problem.apart.pairs() if across else None
-        square = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
+        square = adjust(X, group, metric, dtype, triangle=triangle, far=far)
         X, metric = squareform(square, checks=False), "precomputed"  # half the memory while merging, surely symmetric
         del square
     near = None
