@@ -335,7 +335,7 @@ def _write(
 ) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
     from linkwise.cli._drawing import can_draw, draw
-    from linkwise.io import label_lines, save, write_tree
+    from linkwise.io import save, write_labels, write_tree
     from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
@@ -346,8 +346,7 @@ def _write(
         names.insert(1, "tree.parquet" if _keeps_short(found) else "tree.nwk")
     with folder:
         place = folder.paths(names)
-        with place["labels.csv"].open("w", encoding="utf-8", newline="\n") as lines:
-            lines.writelines(label_lines(table.ids, found.labels))
+        write_labels(place["labels.csv"], found.labels, table.ids)
         if tree is not None:
             ids = table.ids if table.has_names else None
             write_tree(place[names[1]], tree, ids=ids, join=names[1] == "tree.nwk")

@@ -54,6 +54,7 @@ REASONS = {
     "linkwise.cli._example": "needs NumPy at its top, which `linkwise --help` must not load",
     "linkwise.io._own_headers": "guesses what a table of strangers means; the format that linkwise writes needs none",
     "linkwise.cli._scaled_cluster": "the options and the run over blocks; `_cluster_verb` is about tables in memory",
+    "linkwise.scale._cell_tasks": "what workers load to make a tree; `_cell_trees` plans and gathers",
     "linkwise.scale._kmeans": "the start, the passes and the places of rows that statements name; no files, no plan",
     "linkwise.io._saved_values": "values to JSON and back, apart from the versions and members of a file",
     "linkwise.io._saved_checks": "the checks that a forged file meets before kernels do, to be read in one piece",
