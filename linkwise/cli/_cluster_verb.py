@@ -252,7 +252,7 @@ def cluster(
             title=heading,
             reasons=reasons,
             recipe=_recipe(data, constraints, options, found, trusted, effort),
-            max_members=0 if len(table) >= MANY else 2_000,
+            max_members=0 if len(found.labels) >= MANY else 2_000,
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
@@ -354,7 +354,7 @@ def _write(
         write_report(place["report.html"], facts)
         style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
-            most = _DRAWN if len(table) >= MANY else None
+            most = _DRAWN if len(found.labels) >= MANY else None
             draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, max_leaves=most, height=4.8, **style)
         elif "links.png" in names:
             draw(place["links.png"], plot_links, table.X, said, **style)
