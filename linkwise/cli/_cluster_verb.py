@@ -268,7 +268,7 @@ def cluster(
             title=heading,
             reasons=reasons,
             recipe=recipe if state is None else recipe.rpartition("\n")[2],  # Python reads no projects
-            max_members=0 if len(table) >= MANY else 2_000,
+            max_members=0 if len(found.labels) >= MANY else 2_000,
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
@@ -352,7 +352,7 @@ def _write(
 ) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
     from linkwise.cli._drawing import can_draw, draw
-    from linkwise.io import label_lines, save, write_tree
+    from linkwise.io import save, write_labels, write_tree
     from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
@@ -363,8 +363,7 @@ def _write(
         names.insert(1, "tree.parquet" if _keeps_short(found) else "tree.nwk")
     with folder:
         place = folder.paths(names)
-        with place["labels.csv"].open("w", encoding="utf-8", newline="\n") as lines:
-            lines.writelines(label_lines(table.ids, found.labels, names=facts.cluster_names))
+        write_labels(place["labels.csv"], found.labels, table.ids, names=facts.cluster_names)
         if tree is not None:
             ids = table.ids if table.has_names else None
             write_tree(place[names[1]], tree, ids=ids, join=names[1] == "tree.nwk", node_names=dict(facts.node_names))
@@ -373,7 +372,7 @@ def _write(
         style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
             style |= {"names": facts.cluster_names, "node_names": dict(facts.node_names)}
-            most = _DRAWN if len(table) >= MANY else None
+            most = _DRAWN if len(found.labels) >= MANY else None
             draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, max_leaves=most, height=4.8, **style)
         elif "links.png" in names:
             draw(place["links.png"], plot_links, table.X, said, **style)

@@ -90,8 +90,8 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
     from linkwise.selection import progress
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    columns = (*columns, TextColumn("left:"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    left = (TextColumn("left:"), TimeRemainingColumn())
+    with Progress(*columns, *left, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         with progress(lambda done, total: bar.update(task, completed=done, total=total)):
             yield

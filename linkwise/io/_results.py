@@ -84,7 +84,7 @@ def _require_as_many(ids: Any, labels: Any) -> None:
         raise LinkwiseError(msg)
 
 
-def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
+def write_labels(path: Any, labels: Any, ids: Any = None, *, names: Mapping[int, str] | None = None) -> None:
     r"""Write the cluster of each sample: .csv, .tsv or .parquet; the file appears whole or not at all.
 
     Parameters
@@ -96,6 +96,8 @@ def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
     ids : array-like of shape (n_samples,), optional
         Names of the samples; by default row numbers. In CSV, one that a spreadsheet would run as a formula gets a
         leading apostrophe.
+    names : mapping of int to str, optional
+        Names of clusters, for a third column that is empty for clusters without one.
 
     Examples
     --------
@@ -109,15 +111,16 @@ def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
     place = Path(path)
     ending = place.suffix.lower()
     if ending in (".csv", ".tsv"):
-        write_whole(place, labels_csv(ids, labels, delimiter="\t" if ending == ".tsv" else ",").encode())
+        lines = label_lines(ids, labels, delimiter="\t" if ending == ".tsv" else ",", names=names)
+        write_whole(place, (some.encode() for some in lines))
     elif ending in PARQUET:
-        write_whole(place, _labels_parquet(ids, labels))
+        write_whole(place, _labels_parquet(ids, labels, names))
     else:
         msg = f"write_labels: {place.name} ends in {ending!r}, expected .csv, .tsv or .parquet."
         raise LinkwiseError(msg)
 
 
-def _labels_parquet(ids: Any, labels: Any) -> bytes:
+def _labels_parquet(ids: Any, labels: Any, names: Mapping[int, str] | None) -> bytes:
     try:
         import pyarrow as pa
         import pyarrow.parquet
@@ -126,8 +129,11 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
         raise LinkwiseError(msg) from missing
     _require_as_many(ids, labels)
     sink = io.BytesIO()
-    names = np.arange(len(labels)) if ids is None else np.asarray(ids)
-    pa.parquet.write_table(pa.table({"sample": pa.array(names), "cluster": pa.array(np.asarray(labels))}), sink)
+    samples, clusters = np.arange(len(labels)) if ids is None else np.asarray(ids), np.asarray(labels)
+    columns = {"sample": pa.array(samples), "cluster": pa.array(clusters)}
+    if names:
+        columns["cluster_name"] = pa.array([names.get(cluster, "") for cluster in clusters.tolist()])
+    pa.parquet.write_table(pa.table(columns), sink)
     return sink.getvalue()
 
 

@@ -4,8 +4,10 @@ from linkwise.engines.hierarchical.sparse._cell_search import (
     nearest_neighbors as nearest_neighbors,
 )
 from linkwise.engines.hierarchical.sparse._estimator import (
-    MOST_CLUSTERS as MOST_CLUSTERS,
     SparseAgglomerative as SparseAgglomerative,
+)
+from linkwise.engines.hierarchical.sparse._graph_merging import (
+    MOST_CLUSTERS as MOST_CLUSTERS,
 )
 from linkwise.engines.hierarchical.sparse._hand_over import (
     SparseAudit as SparseAudit,

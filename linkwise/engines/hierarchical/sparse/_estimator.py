@@ -30,6 +30,7 @@ from linkwise.engines.hierarchical import (
 from linkwise.engines.hierarchical.relative import ReCon
 from linkwise.engines.hierarchical.sparse._cell_search import CellSearch, find_distinct
 from linkwise.engines.hierarchical.sparse._graph_merging import (
+    MOST_CLUSTERS,
     Items,
     Merged,
     chain,
@@ -46,7 +47,6 @@ from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 FEWEST = 3  # neighbors below which merging along them misses too much to be advised
-MOST_CLUSTERS = 20_000  # clusters that are compared with each other at the end
 _ROUNDS = 4  # of finding neighbors, if merging along them ends with more clusters than that
 
 

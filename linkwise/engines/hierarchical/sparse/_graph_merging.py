@@ -28,6 +28,7 @@ from linkwise.engines.hierarchical.sparse._kernels_graph_merging import (
 from linkwise.problem import Problem
 from linkwise.problem.statements import mean_rows
 
+MOST_CLUSTERS = 20_000  # clusters that are compared with each other at the end
 _BUDGET = 200_000  # edges looked at between two reports
 _HEAP, _TABLE = 1.25, 4  # room for entries, in edges, and for keys, in statements; both grow
 
