@@ -37,12 +37,14 @@ def propagated_linkage(
     hard = problem.hard
     forced = near = None
     epsilon = strictest(problem.constraints.rules).get(NeighborWithin)
-    if problem.n_groups < problem.n_samples or across:
+    linked = problem.n_groups < problem.n_samples
+    if linked or across:
         from scipy.spatial.distance import squareform
 
-        forced = problem.group if problem.n_groups < problem.n_samples else None
+        group = problem.group
+        forced = group if linked else None
         far = problem.apart.pairs() if across else None
-        bent = adjust(X, problem.group, metric, dtype, triangle=triangle, far=far)
+        bent = adjust(X, group, metric, dtype, triangle=triangle, far=far)
         X, metric = squareform(bent, checks=False), "precomputed"  # half the memory while merging, surely symmetric
         del bent
     if isinstance(epsilon, NeighborWithin):  # in the distances given
