@@ -74,7 +74,7 @@ def refine(
     elif not speaks_json():
         show(text, nl=False)
     counts = {how: sum(row[2] == how for row in rows) for how in ("known", "placed", "new", "nowhere")}
-    told = {
+    told: dict[str, Any] = {
         "samples": counts,
         "classes": [
             {"path": path, "f": None if made.found_at[v] < 0 else float(made.f[v]), "node": int(made.found_at[v])}
