@@ -87,8 +87,6 @@ REASONS = {
     "linkwise.app.server._hands": "processes and frames; it knows nothing of projects",
     "linkwise.app.server._recent": "a file of the user's settings, not of a project",
     "linkwise.app._asker": "questions; `_engine` is about processes, frames and turns",
-    "linkwise.app._drag": "what a move can mean; the fitter makes trees of statements of any kind",
-    "linkwise.app._rehearsal": "small work that compiles kernels; `_engine` only says when",
     "linkwise.app._fitter": "trees, marks and reasons; `_engine` is about processes, frames and turns",
     "linkwise.selection._merge_or_vote": "fits two methods to compare them; `_cluster` fits one",
     "linkwise.engines.hierarchical.sparse._refinement": "k-means beside a tree; the estimator merges",
