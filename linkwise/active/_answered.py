@@ -112,7 +112,7 @@ class Known:
         return found is not None
 
     def is_told(self, items: Iterable[int]) -> bool:
-        """Whether this very question was answered, be it with "unsure", or is with somebody else; see `hold`."""
+        """Whether this very question was answered, be it with "unsure", or is put to another person; see `hold`."""
         asked = tuple(sorted(items))
         return self._told[asked] > 0 or asked in self._held
 
@@ -190,12 +190,12 @@ class Known:
             left = left[first + 1 :]
 
     def hold(self, questions: Iterable[tuple[int, ...]]) -> None:
-        """Treat these questions, and no others, as answered, without an answer: they are with somebody else."""
+        """Treat these questions, and no others, as answered, without an answer: they are put to other people."""
         self._held = frozenset(tuple(sorted(items)) for items in questions)
 
     @property
     def held(self) -> frozenset[tuple[int, ...]]:
-        """The questions that are with somebody else."""
+        """The questions that are put to other people."""
         return self._held
 
     # -- the steps ----------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Placing(Inquiry):
         return None
 
     def reread(self) -> None:
-        """Read what is known again."""
+        """Derive skeleton and samples again."""
         self._read_at = -1
 
     def _question(self, sample: int) -> Items | None:

@@ -44,7 +44,7 @@ class Inquiry:
         """Process an answer, after ``scene.known`` did; also one to a question that this strategy did not ask."""
 
     def reread(self) -> None:
-        """Forget the last proposal: other questions than before are with somebody else (`Known.held`)."""
+        """Forget the last proposal: other questions than before are put to other people (`Known.held`)."""
 
     def checks(self) -> Items:
         """Return the numbers of earlier answers that the proposed question looks at again; none by default."""
