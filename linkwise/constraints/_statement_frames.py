@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from linkwise._frames import Backend, make_frame, read_frame
+from linkwise._data_frames import Backend, make_frame, read_frame
 from linkwise._messages import did_you_mean, in_words, some_of
 from linkwise._validation import is_whole
 from linkwise._value_columns import is_missing

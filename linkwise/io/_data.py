@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._data_frames import read_frame
 from linkwise._files import decode
-from linkwise._frames import read_frame
 from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError

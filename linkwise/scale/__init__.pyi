@@ -4,7 +4,7 @@ from linkwise.scale._block_certificate import (
 from linkwise.scale._cell_trees import (
     CellPlan as CellPlan,
 )
-from linkwise.scale._gate import (
+from linkwise.scale._check_files import (
     Contradiction as Contradiction,
     FilesVerdict as FilesVerdict,
     StatementRow as StatementRow,

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from linkwise._frames import make_frame
+from linkwise._data_frames import make_frame
 from linkwise._messages import hint, many, some_of, spoken_in_shell
 from linkwise._notebook import Bar, bars, card
 from linkwise._typing import IntArray

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions, fit_context
-from linkwise._frames import make_frame
+from linkwise._data_frames import make_frame
 from linkwise._messages import hint
 from linkwise._notebook import Table, card, grid
 from linkwise._typing import IntArray

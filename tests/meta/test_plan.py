@@ -19,7 +19,7 @@ ORDER = [
     "_typing exceptions _messages",
     "_sparse",
     "_compat _lazy _memory _notebook _random _threads _validation _value_columns",
-    "_files _frames",
+    "_files _data_frames",
     "_kernels",
     "constraints",
     "trees",

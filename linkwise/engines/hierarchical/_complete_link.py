@@ -38,7 +38,7 @@ def propagated_linkage(
     forbidden = np.ascontiguousarray(hard.cannot) if len(hard.cannot) and not across else None
     apart = hard.apart if len(hard.apart.statement) and not across else None
     epsilon = strictest(problem.constraints.rules).get(NeighborWithin)
-    grouped = problem.n_groups < n
+    grouped = int(group.max(initial=-1)) + 1 < n
     if grouped and not across and epsilon is None and LINKAGES[method] not in EUCLIDEAN_ONLY:
         bent = adjust_groups(X, group, metric, dtype, triangle=triangle)
         merges = merge_groups(bent, group, method=method, forbidden=forbidden, apart=apart, progress=current_progress())
