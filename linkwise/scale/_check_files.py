@@ -1,4 +1,4 @@
-"""`check_files`: whether the pairs in files of any size can hold, with each contradiction and the must-links behind it."""
+"""`check_files`: can the pairs in files of any size hold? With each contradiction and the must-links behind it."""
 
 from __future__ import annotations
 
