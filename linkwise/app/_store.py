@@ -129,6 +129,7 @@ class Store:
             raise _fail(READONLY, f"{visible(path.parent)} is not a folder.", "make the folder first.")
         beside = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}{PARTIAL}"
         try:
+            _make_private(beside)
             database = sqlite3.connect(beside, isolation_level=None)
             try:
                 database.execute("pragma journal_mode=off")
@@ -358,6 +359,7 @@ class Store:
         path = Path(path)
         beside = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}{PARTIAL}"
         try:
+            _make_private(beside)
             with self._lock:
                 if self._scratch is not None:
                     self._database.execute("pragma query_only=off")
@@ -408,7 +410,7 @@ class Store:
         """Keep a copy beside the project, and the last few of them; what is saved is saved without it."""
         folder = _beside(self.path, "-copies")
         try:
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             self.copy(folder / f"{self.path.stem}-{self.seq:07d}.lw")
             for old in sorted(folder.glob("*-[0-9]*.lw"), key=lambda one: one.stem.rpartition("-")[2])[:-KEPT]:
                 old.unlink(missing_ok=True)
@@ -608,6 +610,11 @@ def _tidy(journal: Path) -> None:
     with contextlib.suppress(OSError):
         if journal.stat().st_size == 0:
             journal.unlink()
+
+
+def _make_private(path: Path) -> None:
+    """Make an empty file that only its owner may read or write."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _sync(path: Path) -> None:

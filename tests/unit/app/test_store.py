@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import random
 import sqlite3
 import subprocess
@@ -124,6 +125,13 @@ def test_copies_are_kept_every_so_many_statements_and_at_the_end(path, store, mo
             assert copy.seq == int(one.stem[-7:])
             assert copy.file()[2] == DATA
     assert sorted(one.name for one in path.parent.iterdir()) == ["beers.lw", "beers.lw-copies"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no owner's bits here")
+def test_only_the_owner_may_read_a_project_and_its_copies(path, store):
+    store.copy(path.with_name("copy.lw"))
+    for one in (path, path.with_name("copy.lw")):
+        assert one.stat().st_mode & 0o077 == 0
 
 
 def test_a_copy_that_cannot_be_made_loses_nothing(path, store, monkeypatch):
