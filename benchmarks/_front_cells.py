@@ -268,7 +268,9 @@ def told_wrong(task: Task, kept: Kept) -> dict[str, Any]:
         found = cluster(X, said, int(y.max()) + 1, random_state=task["seed"], trust="doubtful")
     model: Any = found.estimator
     wrong = (y[said.items[:, 0]] == y[said.items[:, 1]]) != (said.kind == Kind.MUST_LINK)
-    listed = [one.statement for one in Suspects(said, 1 - model.trust_, THRESHOLD, model)]
+    listed = [
+        one.statement for one in Suspects(constraints=said, wrong=1 - model.trust_, threshold=THRESHOLD, model=model)
+    ]
     hits = int(wrong[listed].sum())
     return score(y, found.labels, said) | {"found": hits, "accused": len(listed) - hits}
 

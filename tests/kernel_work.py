@@ -90,6 +90,7 @@ def _uses() -> Iterator[tuple[str, ...]]:
         yield "repair", file, "--auto", "-o", f"left-{file}"
     for file in ("quarrel.csv", "numbers.csv"):
         yield "check", file, "--stream", "-k", "2"
+        yield "check", file, "--stream", "-k", "3"
     for file in said[:4]:
         yield "select", file, "-m", "1"
         yield "select", file, "-m", "2", *_PAIRS

@@ -194,10 +194,7 @@ def read_records(
     --------
     >>> import io
     >>> from linkwise.io import read_records
-    >>> read_records(io.StringIO("id,name
-    7,Ann Lee
-    8,Bob Ray
-    "), id="id").beside
+    >>> read_records(io.StringIO("id,name\n7,Ann Lee\n8,Bob Ray"), id="id").beside
     {'name': ('Ann Lee', 'Bob Ray')}
     """
     found, names = open_columns(source, None, encoding=encoding)

@@ -263,7 +263,7 @@ def test_frames_bind_by_name_and_new_features_have_names(case, model):
     X, y = features(14)
     ids = np.array([f"item{i}" for i in range(40)])
     c = case.statements(y)
-    named = Constraints(40, c.kind, c.items, c.weight, c.row, (), ids, c.groups)
+    named = Constraints(40, c.kind, c.items, c.weight, c.row, ids=ids, groups=c.groups)
     frame = pd.DataFrame(X, index=ids, columns=["a", "b", "c", "d"])
     order = np.random.default_rng(0).permutation(40) if case.answers == METRIC else np.arange(40)
     fitted = clone(model).set_output(transform="pandas").fit(frame.iloc[order], constraints=named)

@@ -325,6 +325,8 @@ class State:
         found = list(self.reading.gaps)
         if self.source == FEATURES:
             found.append(f"The code reads {FEATURES}, the numbers that items are compared by, not {self.file}.")
+        if "text" in self.reading.roles.values():
+            found.append("The shell also writes names of groups, found in the texts, into labels.csv and tree.nwk.")
         moves = sorted({unit.seq for unit in self.units if unit.kind == "branch"})
         if moves:
             which = some_of([f"#{seq}" for seq in moves])

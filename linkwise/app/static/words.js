@@ -66,7 +66,7 @@ export const words = {
   signedOutHint: "Every start of linkwise prints a link of its own that works once. Open the link from the terminal, or start linkwise again.",
   start: {
     title: "Open something", lead: "Group your items by what you know about them. Everything stays on this computer.",
-    drop: "Drop a table, a zip of images, a project (.lw) or answers (.jsonl) here", choose: "Choose a file", paste: "Paste a table", or: "or",
+    drop: "Drop a table, a zip of images or a project (.lw) here", choose: "Choose a file", paste: "Paste a table", or: "or",
     pasteTitle: "Paste rows from a spreadsheet", pasteHint: "The first row holds the names of the columns.", pasteGo: "Read it",
     recent: "Recent projects", noRecent: "Projects you open are listed here, on this computer only.", clear: "Clear the list",
     tryOut: "Try it with", reading: "Reading the file …", items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),

@@ -123,7 +123,7 @@ def answers(draw):
     for number in range(draw(st.integers(0, 14))):
         items = tuple(sorted(draw(st.permutations(range(n)))[: draw(st.integers(2, 3))]))
         answer = draw(st.sampled_from(Query(items).answers))
-        said.append(Told(number, items, answer, draw(st.sampled_from([1.0, 0.7]))))
+        said.append(Told(number, items, answer, confidence=draw(st.sampled_from([1.0, 0.7]))))
     return n, said
 
 

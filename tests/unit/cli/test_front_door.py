@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 import linkwise
 from linkwise import cluster, read_data, read_knowledge
 from linkwise.cli import main
-from linkwise.constraints import SizeBetween
+from linkwise.constraints import MaxCentroidDistance
 from linkwise.engines import ConstrainedClusterer
 from linkwise.exceptions import InvalidArgumentError, LinkwiseWarning, UnsupportedConstraintError
 from linkwise.io import read_labels
@@ -221,7 +221,7 @@ def test_arguments_that_do_not_go_together_are_refused_in_words():
     with pytest.raises(UnsupportedConstraintError, match="Hint: method='ReCon'"):
         cluster(X, trios, method="pckmeans")
     with pytest.raises(UnsupportedConstraintError, match="no method understands all of them together"):
-        cluster(X, trios.with_rules(SizeBetween(2)), 3)
+        cluster(X, trios.with_rules(MaxCentroidDistance(2.0)), 3)
 
 
 def test_the_fit_without_constraints_has_the_same_method_and_cut():

@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_finished_is_named(here, capsys, monkeypatch):
     monkeypatch.setattr("os.fsync", large)
     assert main([*CLUSTER, "-o", "out"]) == 1
     assert main(["convert", "said.csv", "new.jsonl"]) == 1
-    assert capsys.readouterr().err == "error: out/tree.nwk: File too large\nerror: new.jsonl: File too large\n"
+    assert capsys.readouterr().err == "error: out/labels.csv: File too large\nerror: new.jsonl: File too large\n"
     assert not (here / "new.jsonl").exists()
 
 

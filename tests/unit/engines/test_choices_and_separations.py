@@ -171,9 +171,10 @@ def test_soft_choices_and_similarities_are_refused_with_words():
 @pytest.mark.parametrize("rule", [NeighborWithin(1.0), MaxCentroidDistance(1.0)])
 def test_rules_that_are_no_links_are_refused_with_a_method_that_can(method, rule):
     said = Constraints.build(8, rules=rule)
+    able = "ReCon" if isinstance(rule, NeighborWithin) else "ConstrainedAgglomerative"
     with pytest.raises(UnsupportedConstraintError, match=f"Hint: ConstrainedAgglomerative keeps {type(rule).__name__}"):
         method(2).fit(np.arange(8.0)[:, None], constraints=said)
-    with pytest.raises(UnsupportedConstraintError, match="method='ConstrainedAgglomerative'"):
+    with pytest.raises(UnsupportedConstraintError, match=f"Hint: method='{able}'"):
         cluster(np.arange(8.0)[:, None], said, 2, method=method.__name__)
 
 

@@ -283,7 +283,7 @@ def test_parquet_and_arrow(tmp_path, name):
 def test_without_pyarrow_one_is_told_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(LinkwiseError, match=r"needs pyarrow to be read.\nHint: pip install 'linkwise\[io\]'"):
+    with pytest.raises(LinkwiseError, match=r"needs pyarrow.\nHint: pip install 'linkwise\[io\]'"):
         read_data(tmp_path / "t.parquet")
 
 

@@ -193,9 +193,8 @@ def test_labels_behind_statements_come_back_and_forged_ones_do_not(tmp_path):
     for one, other in zip(again.labels, known.labels, strict=True):
         assert one.tolist() == other.tolist()
     assert again.entries() == known.entries()
-    torn = Constraints(
-        *(getattr(known, key) for key in ("n_samples", "kind", "items", "weight", "row", "rules", "ids", "groups")),
-        known.labels._replace(owner=np.where(np.arange(known.n_statements) == 0, -1, known.labels.owner)),
+    torn = known._replace(
+        labels=known.labels._replace(owner=np.where(np.arange(known.n_statements) == 0, -1, known.labels.owner))
     )
     model = ConstrainedAgglomerative(3).fit(X, constraints=known)
     model.constraints_ = torn  # a statement of the labels is missing among theirs

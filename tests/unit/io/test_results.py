@@ -71,7 +71,7 @@ def test_a_tree_with_names_keeps_its_own(tmp_path):
         (lambda path: write_labels(path / "l.xlsx", [0]), r"ends in '\.xlsx', expected \.csv, \.tsv or \.parquet"),
         (lambda path: write_labels(path / "l.csv", [0], ["a", "b"]), "1 labels for 2 samples"),
         (lambda path: write_labels(path / "l.parquet", [0], ["a", "b"]), "1 labels for 2 samples"),
-        (lambda path: write_tree(path / "t.svg", TREE), r"ends in '\.svg', expected \.nwk, \.json or \.npy"),
+        (lambda path: write_tree(path / "t.svg", TREE), r"ends in '\.svg', expected \.nwk, \.json, \.parquet or \.npy"),
         (lambda path: write_tree(path / "t.npy", Dendrogram(2, [-1, -1])), "holds one tree"),
     ],
 )

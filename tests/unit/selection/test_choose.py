@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, cluster, verify
-from linkwise.constraints import MinSeparation, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, SizeBetween
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.sources import label_pairs, label_triplets_sample
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_is_said():
     with pytest.raises(LinkwiseError, match="NaN"):
         cluster([[1.0], [np.nan]])
     with pytest.raises(LinkwiseError, match="no method understands all of them"):
-        cluster(X, Constraints.build(N, triplets=[(0, 1, 2)], rules=SizeBetween(40)), 3)
+        cluster(X, Constraints.build(N, triplets=[(0, 1, 2)], rules=MaxCentroidDistance(1.0)), 3)
 
 
 @pytest.mark.parametrize("linkage", ["average", "complete", "single", "ward", "weighted", "centroid", "median"])
