@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from linkwise.app import New, ProjectError, Standing, Statement, Store, fold, names_in, require_targets
+from linkwise.app import SAYS, New, ProjectError, Standing, Statement, Store, fold, names_in, require_targets
 from linkwise.app.server._gate import Refused
 from linkwise.exceptions import LinkwiseError
 
 STATUS = {"full": 507, "readonly": 503, "conflict": 409}
 SILENT = frozenset({"name", "note", "flag", "cut", "people"})  # statements that change no question
-SAYS = frozenset({"answer", "say", "move", "split", "lock", "import"})  # statements that engines check
 MOST_REPLIES = 2_000
 QUIET = 2.0  # seconds without a new tree before it is put into the file; it can be made again at any time
 

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from linkwise.app import _store
-from linkwise.app._log import New, fold, read_body
-from linkwise.app._store import ProjectError, Store, salvage
+from linkwise.app._log import New, read_body
+from linkwise.app._project_checks import ProjectError
+from linkwise.app._salvage import salvage
+from linkwise.app._standing import fold
+from linkwise.app._store import Store
 
 OLD = Path(__file__).parent / "projects" / "version-1.lw.gz"
 DATA = b"name,abv\nOrval,6.2\nJever,4.9\n"
@@ -146,7 +149,7 @@ def test_a_copy_that_cannot_be_made_loses_nothing(path, store, monkeypatch):
 
 OTHER = """
 import sys
-from linkwise.app._store import Store, ProjectError
+from linkwise.app import ProjectError, Store
 try:
     Store.open(sys.argv[1])
 except ProjectError as error:
