@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 from linkwise._files import visible
 from linkwise._messages import many
-from linkwise.app._log import OPS
+from linkwise.app._log import OPS, read_body
 from linkwise.app._project_disk import beside
 from linkwise.app._project_format import APPLICATION, MAGIC, ROWS, SCHEMA, VERSION, seal_of
 from linkwise.app._salvage import salvage
@@ -70,6 +72,22 @@ def require_project(path: Path) -> None:
         raise damaged(path, f"its format is {version}")
 
 
+_TRAILER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # ends a journal that names a second one
+
+
+def require_own_journal(path: Path, shown: Path | None = None) -> None:
+    """Refuse a project whose journal names another file: SQLite would remove that file, whichever it is."""
+    try:
+        with beside(path, "-journal").open("rb") as journal:
+            journal.seek(max(0, journal.seek(0, os.SEEK_END) - len(_TRAILER)))
+            end = journal.read()
+    except FileNotFoundError:
+        return
+    if end == _TRAILER:
+        msg = f"{visible(beside(shown or path, '-journal'))} was not written by linkwise. Nothing was opened."
+        raise refusal(FOREIGN, msg, "remove it if you do not know it; the project is opened without it.")
+
+
 def prepare(database: sqlite3.Connection) -> None:
     """Believe nothing that the file says about how to read it."""
     database.execute("pragma trusted_schema=off")
@@ -107,6 +125,12 @@ def verify(database: sqlite3.Connection, path: Path) -> None:
             raise damaged(path, f"row {number} of the log is missing")
         if row[-1] != seal_of(row[:-1]) or row[4] not in OPS:
             raise damaged(path, f"row {number} of the log was altered")
+        try:  # a seal can be made by anyone
+            read_body(row[4], json.loads(row[5]))
+        except (ValueError, RecursionError, LinkwiseError) as error:
+            raise damaged(path, f"row {number} of the log is not a statement") from error
+        if number == 1 and row[4] != "open":
+            raise damaged(path, "its first row does not open a project")
     counted = database.execute("select seq from sqlite_sequence where name = 'log'").fetchone()
     if number == 0 or counted is None or counted[0] != number:
         raise damaged(path, f"the log has {many(number, 'row')}, but counted {counted[0] if counted else 0}")

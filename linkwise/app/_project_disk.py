@@ -43,6 +43,13 @@ def tidy(journal: Path) -> None:
             journal.unlink()
 
 
+def leave_word(path: Path, words: str) -> None:
+    """Write a line that only its owner may read into a new file; a link that waits under its name is not followed."""
+    path.unlink(missing_ok=True)
+    make_private(path)
+    path.write_text(words, encoding="utf-8")
+
+
 def make_private(path: Path) -> None:
     """Make an empty file that only its owner may read or write."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

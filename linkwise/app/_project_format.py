@@ -38,6 +38,16 @@ def written(body: Any) -> str:
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def read_item(text: str) -> dict[str, Any]:
+    """Read what people see of an item; a ValueError where it is not what `written` made of one."""
+    body = json.loads(text)
+    texts = (body.get("text"), body.get("picture")) if isinstance(body, dict) else (0,)
+    if not all(one is None or isinstance(one, str) for one in texts) or not isinstance(body.get("values", []), list):
+        msg = "this is not an item"
+        raise ValueError(msg)
+    return dict(body)
+
+
 def read_rows(found: Iterable[Sequence[Any]]) -> list[Statement]:
     """Return rows of the log as statements."""
     return [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import secrets
 import shutil
@@ -26,9 +25,11 @@ from linkwise.app._project_checks import (
     FULL,
     READONLY,
     copies_hint,
+    damaged,
     locked,
     prepare,
     refusal,
+    require_own_journal,
     require_project,
     require_sqlite,
     translated,
@@ -39,13 +40,14 @@ from linkwise.app._project_disk import (
     copy_quietly,
     give_name,
     hold,
+    leave_word,
     let_go,
     make_private,
     sync,
     sync_folder,
     tidy,
 )
-from linkwise.app._project_format import APPLICATION, ROWS, SCHEMA, VERSION, read_rows, seal_of, written
+from linkwise.app._project_format import APPLICATION, ROWS, SCHEMA, VERSION, read_item, read_rows, seal_of, written
 from linkwise.exceptions import LinkwiseError
 
 EVERY, KEPT = 500, 10  # statements between automatic copies, and how many copies are kept
@@ -140,6 +142,8 @@ class Store:
         """Open a project; with `readonly`, or where it cannot be written, look at a copy of it."""
         require_sqlite()
         path = Path(path)
+        if path.is_symlink():
+            path = path.resolve()  # journal, lock and copies are beside the file itself
         with _opening:
             try:
                 found = path.stat()
@@ -175,6 +179,7 @@ class Store:
 
     @classmethod
     def _take_database(cls, path: Path) -> Self:
+        require_own_journal(path)
         database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
         try:
             prepare(database)
@@ -196,6 +201,7 @@ class Store:
         try:
             copy = scratch / "project.lw"
             copying(path, copy)
+            require_own_journal(copy, path)
             database = sqlite3.connect(copy, isolation_level=None, check_same_thread=False)
             try:
                 prepare(database)
@@ -215,7 +221,7 @@ class Store:
         """Note where the project is open, for the message that a second process gets."""
         if not self.readonly:
             with contextlib.suppress(OSError):
-                beside(self.path, "-open").write_text(where, encoding="utf-8")
+                leave_word(beside(self.path, "-open"), where)
 
     def close(self) -> None:
         """Keep a copy if anything was added, and let go of the file."""
@@ -310,7 +316,10 @@ class Store:
         few = -1 if count is None else count
         with self._lock:
             rows = self._database.execute("select id, body from item order by n limit ? offset ?", (few, start))
-            return [(name, json.loads(body)) for name, body in rows]
+            try:
+                return [(name, read_item(body)) for name, body in rows]
+            except (ValueError, RecursionError) as error:
+                raise damaged(self.path, "an item is not what linkwise writes") from error
 
     def put_items(self, items: Iterable[tuple[str, dict[str, Any]]]) -> None:
         """Replace all items, as after another reading of the original."""
@@ -341,14 +350,13 @@ class Store:
         partial = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}{PARTIAL}"
         try:
             make_private(partial)
-            with self._lock:
-                if self._scratch is not None:
-                    self._database.execute("pragma query_only=off")
-                try:
-                    self._database.execute("vacuum into ?", (str(partial),))
-                finally:
-                    if self._scratch is not None:
-                        self._database.execute("pragma query_only=on")
+            database = sqlite3.connect(partial, isolation_level=None)
+            try:
+                database.execute("pragma synchronous=off")  # it is synced before it gets its name
+                with self._lock:
+                    self._database.backup(database)
+            finally:
+                database.close()
             sync(partial)
             partial.replace(path)
             sync_folder(path.parent)
