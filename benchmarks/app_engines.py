@@ -20,7 +20,7 @@ from linkwise import check
 from linkwise._threads import threads_at_most
 from linkwise.app._asker import Asker
 from linkwise.app._fitter import Fitter
-from linkwise.app._log import fold
+from linkwise.app._standing import fold
 from linkwise.app._trusted import Conflicts, Roll, trust
 from tests.app.engine_work import (
     ODD,

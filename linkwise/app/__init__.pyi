@@ -20,18 +20,23 @@ from linkwise.app._items import (
 from linkwise.app._log import (
     MOST_ROWS as MOST_ROWS,
     ROLES as ROLES,
+    SAYS as SAYS,
     New as New,
-    Standing as Standing,
     Statement as Statement,
-    Unit as Unit,
-    fold as fold,
     names_in as names_in,
     read_body as read_body,
     read_new as read_new,
     require_targets as require_targets,
 )
-from linkwise.app._store import (
+from linkwise.app._project_checks import (
     ProjectError as ProjectError,
+)
+from linkwise.app._standing import (
+    Standing as Standing,
+    Unit as Unit,
+    fold as fold,
+)
+from linkwise.app._store import (
     Store as Store,
 )
 

@@ -11,7 +11,8 @@ import numpy as np
 from linkwise._messages import many
 from linkwise.active import Dialogue, PairsAndTrios, Query
 from linkwise.app._items import Items
-from linkwise.app._log import Standing, Statement, fold, names_in
+from linkwise.app._log import Statement, names_in
+from linkwise.app._standing import Standing, fold
 from linkwise.app._trusted import Roll, trust
 
 MOST_ROWS = 5_000  # of more items, questions are about that many: finding them would take longer than answering

@@ -9,8 +9,9 @@ import numpy as np
 
 from linkwise._typing import IntArray
 from linkwise.app._items import Items
-from linkwise.app._log import READINGS, Standing, Statement, read_body
+from linkwise.app._log import READINGS, Statement, read_body
 from linkwise.app._picture import Picture
+from linkwise.app._standing import Standing
 from linkwise.app._trusted import Conflicts, Roll, Trust, key_of, trust
 from linkwise.exceptions import LinkwiseError
 

@@ -13,8 +13,9 @@ import numpy as np
 from linkwise._typing import FloatArray, IntArray
 from linkwise.app._drag import readings
 from linkwise.app._items import Items
-from linkwise.app._log import Standing, Statement, Unit, fold
+from linkwise.app._log import Statement
 from linkwise.app._picture import Anchor, Picture, rotate_onto
+from linkwise.app._standing import Standing, Unit, fold
 from linkwise.app._trusted import Conflicts, Roll, Trust, key_of, sentence, trust
 from linkwise.constraints import Constraints
 from linkwise.engines import ReCon, progress

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._typing import IntArray
-from linkwise.app._log import Standing, Statement, Unit, units
+from linkwise.app._log import Statement
+from linkwise.app._standing import Standing, Unit, units
 from linkwise.constraints import Constraints
 from linkwise.problem import check
 

@@ -14,7 +14,8 @@ import struct
 import sys
 
 from linkwise.app._frames import read, write
-from linkwise.app._log import Statement, fold
+from linkwise.app._log import Statement
+from linkwise.app._standing import fold
 
 
 def pack(arrays, **facts):

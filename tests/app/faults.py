@@ -23,8 +23,10 @@ from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_int64, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linkwise.app._log import New, fold, read_body
-from linkwise.app._store import ProjectError, Store
+from linkwise.app._log import New, read_body
+from linkwise.app._project_checks import ProjectError
+from linkwise.app._standing import fold
+from linkwise.app._store import Store
 
 SECTOR = 512
 IOERR_FSYNC, FULL = 1034, 13

@@ -194,7 +194,7 @@ def test_too_many_requests_are_slowed_down(tmp_path):
 
 
 def test_an_upload_that_is_cut_or_too_large_leaves_nothing(server):
-    before = set(server.service._scratch.iterdir())
+    before = set(server.service._uploads.folder.iterdir())
     sent = server.headers(origin=f"http://{server.host}", content_type="application/octet-stream", x_name="a.csv")
     assert server.raw("POST", "/api/upload", sent | {"content-length": str(MOST_UPLOAD + 1)}, b"a").status == 413
     with socket.create_connection(("127.0.0.1", server.server.port)) as there:
@@ -203,7 +203,7 @@ def test_an_upload_that_is_cut_or_too_large_leaves_nothing(server):
     assert server.get("state").status == 200
     assert server.upload("empty.csv", b"").status == 422
     assert server.upload("table.csv", b"a\n").status == 422  # the engine refuses it
-    while set(server.service._scratch.iterdir()) != before:  # the server notices that the other side is gone
+    while set(server.service._uploads.folder.iterdir()) != before:  # the server notices that the other side is gone
         server.get("state")
 
 

@@ -17,7 +17,7 @@ import pytest
 from linkwise.app import open_project
 from linkwise.app._store import Store
 from linkwise.app.server._recent import Recent
-from linkwise.app.server._service import display_name, free_path
+from linkwise.app.server._uploads import display_name, free_path
 from linkwise.exceptions import LinkwiseError
 from tests.app.running import TABLE, Workbench
 

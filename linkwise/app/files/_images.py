@@ -24,6 +24,7 @@ MOST_RATIO = 200  # of a member above a megabyte, unpacked to packed
 MOST_PIXELS = 40_000_000
 SIDE = 48  # pixels to which a picture is reduced
 CELLS, TURNS, SHADES = 4, 8, 4  # squares in a row, directions of edges in each, shades of each primary color
+_ENTRY = b"PK\x01\x02"  # begins each line of the list in an archive
 _TABLES = (".csv", ".tsv", ".txt")
 _TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 
@@ -39,6 +40,8 @@ def holds_pictures(raw: bytes) -> bool:
     """Whether a file is a zip archive of files, and not a spreadsheet or the like."""
     if not raw.startswith(b"PK\x03\x04"):
         return False
+    if _lists_too_many(raw):
+        return True  # and is refused as such
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             names = archive.namelist()
@@ -147,7 +150,14 @@ def _refuse(fault: str, hint: str, cause: BaseException | None = None) -> NoRetu
     raise LinkwiseError(msg) from cause
 
 
+def _lists_too_many(raw: bytes) -> bool:
+    """Whether more files are listed than may be, found without reading the list, which fills the memory."""
+    return raw.count(_ENTRY) > 2 * MOST_MEMBERS
+
+
 def _open(name: str, raw: bytes) -> zipfile.ZipFile:
+    if _lists_too_many(raw):
+        _refuse(f"{name} holds more than {2 * MOST_MEMBERS:,} files", "divide it into several projects")
     try:
         return zipfile.ZipFile(io.BytesIO(raw))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, UnicodeDecodeError) as bad:

@@ -6,19 +6,22 @@ import asyncio
 import contextlib
 import json
 from array import array
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from linkwise.app import New, ProjectError, Standing, Statement, Store, fold, names_in, require_targets
+from linkwise._files import visible
+from linkwise.app import SAYS, New, ProjectError, Standing, Statement, Store, fold, names_in, require_targets
+from linkwise.app.files import Pictures
 from linkwise.app.server._gate import Refused
 from linkwise.exceptions import LinkwiseError
 
 STATUS = {"full": 507, "readonly": 503, "conflict": 409}
 SILENT = frozenset({"name", "note", "flag", "cut", "people"})  # statements that change no question
-SAYS = frozenset({"answer", "say", "move", "split", "lock", "import"})  # statements that engines check
 MOST_REPLIES = 2_000
+MOST_TREES = 8  # of earlier moments
+_FACTS = {"seq": int, "v": int, "k": int, "marks": dict, "conflicts": list, "names": list, "columns": list}
 QUIET = 2.0  # seconds without a new tree before it is put into the file; it can be made again at any time
 
 
@@ -36,7 +39,7 @@ class Desk:
         self.statements: list[Statement] = store.statements()
         self.by_id = {one.id: one for one in self.statements}
         self.replies: dict[str, dict[str, Any]] = {}
-        self.in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self.in_flight: dict[str, tuple[New, asyncio.Task[dict[str, Any]]]] = {}
         self.ids: list[str] = []
         self._bodies: list[str] = []
         self.rows: dict[str, int] = {}
@@ -50,11 +53,14 @@ class Desk:
         self.tree: bytes | None = None
         self.map: bytes | None = None
         self.facts: dict[str, Any] = {}
+        self._past: OrderedDict[int, bytes] = OrderedDict()
+        self._pictures: Pictures | None = None
         self._standing: Standing | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="log")
         self._waiting: list[tuple[New, asyncio.Future[Statement]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._caching: asyncio.TimerHandle | None = None
+        self._closing = False
         self._recall()
 
     # -- the log --------------------------------------------------------------------------------------------------
@@ -104,6 +110,8 @@ class Desk:
 
     async def append(self, new: New) -> Statement:
         """Save a statement; return it when it is on disk."""
+        if self._closing:
+            raise Refused(409, "closed", f"Not saved: {self.name} was closed.", "Open it again, then say it once more.")
         saved: asyncio.Future[Statement] = asyncio.get_running_loop().create_future()
         self._waiting.append((new, saved))
         if self._committing is None or self._committing.done():
@@ -144,7 +152,7 @@ class Desk:
         """Word an error of the store for the page, without the path of the file."""
         code = getattr(failed, "code", "store")
         told, _, hint = str(failed).partition("\nHint: ")
-        told, hint = (part.replace(str(self.store.path), self.name) for part in (told, hint))
+        told, hint = (part.replace(visible(self.store.path), self.name) for part in (told, hint))
         return Refused(STATUS.get(code, 503), code, f"Not saved: {told}" if code != "conflict" else told, hint)
 
     def remember(self, key: str, reply: dict[str, Any]) -> dict[str, Any]:
@@ -168,6 +176,7 @@ class Desk:
     def take_tree(self, told: dict[str, Any], body: bytes) -> None:
         """Keep a new tree and the facts that came with it."""
         self.tree = body
+        self._past.clear()
         self.facts = {name: told[name] for name in ("seq", "v", "k", "marks", "conflicts", "names") if name in told}
         if told.get("moved") is not None:
             self.moved[told.get("seq", self.seq)] = told["moved"]
@@ -177,6 +186,16 @@ class Desk:
         """Keep a new map."""
         self.map = body
         self._cache_soon()
+
+    def past(self, at: int) -> bytes | None:
+        """Return the tree after an earlier statement, if it was made lately."""
+        return self._past.get(at)
+
+    def keep_past(self, at: int, tree: bytes) -> None:
+        """Keep the tree after an earlier statement for a while."""
+        self._past[at] = tree
+        while len(self._past) > MOST_TREES:
+            self._past.popitem(last=False)
 
     def marks(self) -> dict[str, str]:
         """What became of every statement: holds, broken, doubted, undone, waiting (for the check) or none."""
@@ -225,6 +244,13 @@ class Desk:
         found: dict[str, Any] = json.loads(self._bodies[n])
         return found
 
+    def picture(self, name: str) -> tuple[str, bytes]:
+        """Return a picture of the archive that the project was made of."""
+        if self._pictures is None:
+            file, _, content = self.store.file(1)
+            self._pictures = Pictures(file, content)
+        return self._pictures.picture(name)
+
     def find(self, words: str) -> list[int]:
         """Items whose name, text or values hold the words."""
         sought = words.casefold().strip()
@@ -272,12 +298,13 @@ class Desk:
         if self.tree is None:
             return []
         length = int.from_bytes(self.tree[4:8], "little")
-        for one in json.loads(self.tree[8 : 8 + length])["arrays"]:
-            if one["name"] == name and one["dtype"] in ("i2", "i4"):
-                found = array("h" if one["dtype"] == "i2" else "i")
-                begin = 8 + length + one["at"]
-                found.frombytes(self.tree[begin : begin + one["n"] * found.itemsize])
-                return found.tolist()
+        with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):  # kept by another program
+            for one in json.loads(self.tree[8 : 8 + length])["arrays"]:
+                if one["name"] == name and one["dtype"] in ("i2", "i4"):
+                    found = array("h" if one["dtype"] == "i2" else "i")
+                    begin = 8 + length + one["at"]
+                    found.frombytes(self.tree[begin : begin + one["n"] * found.itemsize])
+                    return found.tolist() if len(found) >= len(self.ids) else []
         return []
 
     # -- the cache ------------------------------------------------------------------------------------------------
@@ -287,9 +314,15 @@ class Desk:
         facts, tree, drawn = (self.store.cached(name) for name in ("facts", "tree", "map"))
         if facts is None:
             return
-        told = json.loads(facts[1])
-        self.columns = told.pop("columns", [])
-        self.moved = {int(seq): moved for seq, moved in told.pop("moved", {}).items()}
+        try:
+            told = json.loads(facts[1])
+            moved = {int(seq): int(count) for seq, count in told.pop("moved", {}).items()}
+            fits = all(isinstance(told.get(name, kind()), kind) for name, kind in _FACTS.items())
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return
+        if not fits:
+            return  # kept by another program
+        self.columns, self.moved = told.pop("columns", []), moved
         if tree is not None and tree[0] == facts[0] <= self.seq:
             self.tree, self.facts = tree[1], told
         if drawn is not None:
@@ -316,6 +349,7 @@ class Desk:
 
     async def close(self) -> None:
         """Wait for what is being saved, then let go of the file."""
+        self._closing = True
         if self._committing is not None:
             await self._committing
         if self._caching is not None:

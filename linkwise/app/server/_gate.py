@@ -46,6 +46,7 @@ HEADERS = {
 MOST_ADDRESS = 8_192  # bytes of a path and its query
 MOST_HEADERS = 32_768
 MOST_JSON = 8 << 20  # a move names every item of three branches
+MOST_LOGIN = 1_024  # of a request by whoever can reach the port
 MOST_UPLOAD = 200 << 20
 MOST_DEPTH = 20
 SECONDS_OF_A_CODE = 60
@@ -223,7 +224,7 @@ class Gate:
         body = None
         if path == LOGIN:
             _require_type(headers, JSON)
-            await self._login(await _read_json(receive, headers), send)
+            await self._login(await _read_json(receive, headers, MOST_LOGIN), send)
             return
         who, session = self._require_session(headers)
         if "x-linkwise" not in headers and not path.startswith(PLAIN):
@@ -328,7 +329,8 @@ def _length(headers: _Headers, most: int) -> None:
 
 
 def _large(most: int) -> Refused:
-    return Refused(413, "large", f"This is larger than {most >> 20} MB, the most that is taken.")
+    shown = f"{most >> 20} MB" if most >> 20 else f"{most:,} bytes"
+    return Refused(413, "large", f"This is larger than {shown}, the most that is taken.")
 
 
 def _bounded(receive: Receive, headers: _Headers) -> Receive:
@@ -354,16 +356,16 @@ async def _in_time(receive: Receive, until: float) -> Message:
         raise Refused(408, "slow", "The body of the request did not arrive.", "Send it again.") from None
 
 
-async def _read_json(receive: Receive, headers: _Headers) -> dict[str, Any]:
-    _length(headers, MOST_JSON)
+async def _read_json(receive: Receive, headers: _Headers, most: int = MOST_JSON) -> dict[str, Any]:
+    _length(headers, most)
     raw, until = bytearray(), time.monotonic() + SECONDS_OF_A_BODY
     while True:
         message = await _in_time(receive, until)
         if message["type"] == "http.disconnect":
             raise Refused(400, "cut", "The request ended before its body.")
         raw += message.get("body", b"")
-        if len(raw) > MOST_JSON:
-            raise _large(MOST_JSON)
+        if len(raw) > most:
+            raise _large(most)
         if not message.get("more_body"):
             return read_json(bytes(raw))
 

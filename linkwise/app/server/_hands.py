@@ -61,6 +61,7 @@ class Engine:
         self._sending: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self._asked_to_end: asyncio.subprocess.Process | None = None
 
     @property
     def pid(self) -> int | None:
@@ -109,7 +110,8 @@ class Engine:
             self._sending = self._background(self._send_rows())
 
     def kill(self) -> None:
-        """End the process at once; it is started again, and reads the log."""
+        """End the process at once, as someone asked for; it is started again, and reads the log."""
+        self._asked_to_end = self._process
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -213,7 +215,7 @@ class Engine:
         await process.wait()
         if process is not self._process or self._closing:
             return
-        await self._died()
+        await self._died(asked=process is self._asked_to_end)
 
     def _take(self, header: dict[str, Any], body: bytes) -> None:
         if "event" in header:
@@ -229,14 +231,15 @@ class Engine:
             told = str(header.get("message", "The engine refused this."))
             waiting.set_exception(Refused(422, code, told, str(header.get("hint", ""))))
 
-    async def _died(self) -> None:
+    async def _died(self, *, asked: bool) -> None:
         self.state, self._process = "stopped", None
         now = time.monotonic()
-        self.deaths.append(now)
+        if not asked:
+            self.deaths.append(now)
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(self._gone())
-        often = len(self.deaths) > RESTARTS and now - self.deaths[0] < PER_SECONDS
+        often = not asked and len(self.deaths) > RESTARTS and now - self.deaths[0] < PER_SECONDS
         if often:
             self.state = "down"
             told = f"{_NAMES[self.name]} stopped {len(self.deaths)} times within a minute."
@@ -246,8 +249,15 @@ class Engine:
             hint = "Everything said is saved."
         state = "down" if often else "restarted"
         self._heard(self.name, {"event": "engine", "state": state, "message": told, "hint": hint}, b"")
-        if not often:
+        if often:
+            return
+        try:
             await self.begin()
+        except OSError as failed:  # no memory or no processes left
+            self.state = "down"
+            told = f"{_NAMES[self.name]} could not be started again ({failed.strerror})."
+            hint = "Everything said is saved. Make room, then start linkwise again."
+            self._heard(self.name, {"event": "engine", "state": "down", "message": told, "hint": hint}, b"")
 
     async def _keep_words(self, process: asyncio.subprocess.Process) -> None:
         """Keep the last lines that the engine printed, for the terminal."""

@@ -49,11 +49,20 @@ class Recent:
         """Return the path of a listed project."""
         return next((Path(one["path"]) for one in self.read() if _key(one["path"]) == key), None)
 
-    def add(self, path: Path, answers: int) -> None:
+    def port(self, path: Path) -> int:
+        """Return the port on which a project was open last, 0 if that is unknown.
+
+        What a page could not save waits in the browser under the address of that page.
+        """
+        whole = str(path.resolve())
+        found = next((one.get("port") for one in self.read() if one["path"] == whole), 0)
+        return found if isinstance(found, int) and 1024 <= found <= 65_535 else 0
+
+    def add(self, path: Path, answers: int, port: int = 0) -> None:
         """Put a project first."""
         whole = str(path.resolve())
         when = datetime.now(UTC).astimezone().date().isoformat()
-        first = {"path": whole, "name": path.name, "answers": answers, "when": when}
+        first = {"path": whole, "name": path.name, "answers": answers, "when": when, "port": port}
         self._write([first, *(one for one in self.read() if one["path"] != whole)][:MOST])
 
     def clear(self) -> None:
@@ -67,7 +76,7 @@ class Recent:
         with contextlib.suppress(OSError, RuntimeError):
             file = self._file()
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(file, json.dumps(listed, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            write_whole(file, json.dumps(listed).encode())
             file.chmod(0o600)
 
 

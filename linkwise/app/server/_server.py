@@ -22,10 +22,14 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linkwise._files import require_file, visible
 from linkwise.app.server._gate import PER_SECOND, Gate, Refused, Sessions, fault
-from linkwise.app.server._service import PROJECT, Service
+from linkwise.app.server._recent import Recent
+from linkwise.app.server._service import Service
+from linkwise.app.server._uploads import PROJECT
 from linkwise.exceptions import LinkwiseError
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -38,6 +42,7 @@ TYPES = {
 }
 BEAT = 15.0  # seconds between signs of life on a stream without events
 MOST_STREAMS = 8
+SECONDS_OF_A_HEAD = 75  # that a connection may wait for the head of a request
 ENDING = ".lw"
 GETS = ("state", "names", "items", "search", "question", "why", "conflicts", "drag", "compare", "export", "tree", "map")
 POSTS = ("say", "preview", "open", "leave", "stop", "quit")
@@ -123,7 +128,7 @@ class Routes:
     async def _export(self, request: Request) -> Response:
         kind = request.path_params["kind"]
         name, media, content = await _while_there(request, self._service.export(_who(request), kind, _query(request)))
-        held = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+        held = f"attachment; filename*=UTF-8''{quote(name, safe='', errors='replace')}"
         return Response(content, headers={"content-type": media, "content-disposition": held})
 
     async def _events(self, request: Request) -> Response:
@@ -131,10 +136,14 @@ class Routes:
         if self._streams.get(session, 0) >= MOST_STREAMS:
             raise Refused(429, "streams", "There are too many streams of events.", "Close some of the tabs.")
         self._streams[session] = self._streams.get(session, 0) + 1
-        headers = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
-        return StreamingResponse(self._stream(session), headers=headers)
 
-    async def _stream(self, session: bytes) -> AsyncIterator[bytes]:
+        def ended() -> None:
+            self._streams[session] -= 1
+
+        headers = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
+        return _Stream(self._stream(), ended, headers)
+
+    async def _stream(self) -> AsyncIterator[bytes]:
         events = self._service.events()
         try:
             yield b": linkwise\n\n"
@@ -150,7 +159,20 @@ class Routes:
                 coming = asyncio.ensure_future(anext(events, None))
         finally:
             coming.cancel()
-            self._streams[session] -= 1
+
+
+class _Stream(StreamingResponse):
+    """A stream that tells when it has ended, even where the page was gone before its first byte."""
+
+    def __init__(self, parts: AsyncIterator[bytes], ended: Callable[[], None], headers: dict[str, str]) -> None:
+        super().__init__(parts, headers=headers)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 async def _refused(_: Request, refused: Exception) -> Response:
@@ -215,6 +237,40 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+class _Patient(H11Protocol):
+    """A connection that ends when the head of a request does not arrive in time.
+
+    A server keeps a place for each connection, also for those of programs that hold them open and say nothing.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        super().on_response_complete()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        if self._late is not None:
+            self._late.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+        self._late = self.loop.call_later(SECONDS_OF_A_HEAD, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+
+
 class Running:
     """A server on a free port of this computer, from `begin` to `end`."""
 
@@ -223,14 +279,14 @@ class Running:
         self._socket = _listen(port)
         self.port: int = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}/"
-        service.address = self.address
+        service.address, service.port = self.address, self.port
         self.sessions = Sessions()
         application = Routes(service).application()
         gate = Gate(application, self.port, self.sessions, read_static(), ROUTES, per_second=per_second)
         settings = uvicorn.Config(
             gate,
             loop="asyncio",
-            http="h11",
+            http=_Patient,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -238,7 +294,7 @@ class Running:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            timeout_keep_alive=75,
+            timeout_keep_alive=SECONDS_OF_A_HEAD,
             timeout_graceful_shutdown=5,
             h11_max_incomplete_event_size=1 << 17,
         )
@@ -378,7 +434,7 @@ async def _serve(
     running: Running | None = None
     service = Service(people, folder, quit=lambda: running.end() if running is not None else None)
     try:
-        running = Running(service, port)
+        running = Running(service, port or _former(service.recent, project))
         if project is not None and table is None:
             await service.open_path(project)
     except BaseException:
@@ -395,6 +451,16 @@ async def _serve(
             say("Enter prints another link.")
             _on_enter(partial(_announce_all, running, people, browser=False, say=say))
         await running.run()
+
+
+def _former(recent: Recent, project: Path | None) -> int:
+    """Return the port on which a project was open last if it is free, else 0: any."""
+    port = 0 if project is None else recent.port(project)
+    try:
+        _listen(port).close()
+    except LinkwiseError:
+        return 0
+    return port
 
 
 def _announce_all(running: Running, people: tuple[str, ...], *, browser: bool, say: Callable[[str], None]) -> None:

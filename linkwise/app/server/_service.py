@@ -9,29 +9,24 @@ import asyncio
 import contextlib
 import hashlib
 import platform
-import re
-import secrets
-import shutil
-import tempfile
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import linkwise
-from linkwise._messages import many
+from linkwise._files import visible
 from linkwise.app import New, ProjectError, Statement, Store, read_body, read_new
-from linkwise.app.files import Pictures
 from linkwise.app.server._desk import SILENT, Desk
-from linkwise.app.server._gate import MOST_UPLOAD, Refused
+from linkwise.app.server._gate import Refused
 from linkwise.app.server._hands import Engine
 from linkwise.app.server._recent import Recent
+from linkwise.app.server._request_fields import require_fields, texts, whole
+from linkwise.app.server._uploads import PROJECT, Uploads, display_name, free_path, write_parts
 from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
-MOST_ITEMS, MOST_HITS, MOST_UPLOADS, MOST_TREES = 200, 200, 8, 8
-PROJECT = b"SQLite format 3\x00"
+MOST_ITEMS, MOST_HITS, MOST_EVENTS = 200, 200, 1_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 File = tuple[str, str, bytes]  # name, type, content
 
@@ -66,19 +61,16 @@ class Service:
         self.people, self.folder, self.recent = tuple(people), folder or Path.cwd(), recent or Recent()
         self.desk: Desk | None = None
         self.ask, self.fit = Engine("ask", self._heard, ask), Engine("fit", self._heard, fit)
-        self.address = ""
+        self.address, self.port = "", 0
         self._quit = quit or (lambda: None)
         self.listeners: set[asyncio.Queue[tuple[str, dict[str, Any]] | None]] = set()
         self._work: dict[str, dict[str, Any]] = {name: {"state": "starting"} for name in ("ask", "fit")}
-        self._uploads: OrderedDict[str, tuple[str, Path, Path | None]] = OrderedDict()
-        self._scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
+        self._uploads = Uploads()
         self._samples: list[dict[str, Any]] = []
         self._preview: dict[str, Any] | None = None
         self._early: list[tuple[str, dict[str, Any], bytes]] | None = None  # of a project that is being made
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
-        self._trees: OrderedDict[int, bytes] = OrderedDict()
-        self._pictures: Pictures | None = None
         self._making = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -99,9 +91,9 @@ class Service:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(self.ask.close(), self.fit.close())
         if self.desk is not None:
-            self.recent.add(self.desk.store.path, len(self.desk.standing.statements) - 1)
+            self._note(self.desk)
             await self.desk.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._uploads.close()
 
     async def open_path(self, path: Path) -> None:
         """Open a project file, and show it to the engines in the background."""
@@ -113,7 +105,7 @@ class Service:
 
     def offer(self, path: Path, project: Path) -> None:
         """Show the import of a table on this computer, from which `project` will be made."""
-        key = self._keep_upload(path.name, path, project)
+        key = self._uploads.keep(path.name, path, project)
         self._background(self._offer(key))
 
     async def _offer(self, key: str) -> None:
@@ -135,9 +127,7 @@ class Service:
             if any(one["state"] == "busy" for one in self._work.values()):  # of a project that nobody looks at
                 await asyncio.gather(self.ask.close(), self.fit.close())
                 await asyncio.gather(self.ask.begin(), self.fit.begin())
-            self.recent.add(desk.store.path, len(desk.standing.statements) - 1)
-            self._trees.clear()
-            self._pictures = None
+            self._note(desk)
             await desk.close()
         self.publish("project", {})
         if not self._samples:
@@ -147,8 +137,12 @@ class Service:
     def _sit_down(self, store: Store) -> None:
         self.desk = Desk(store)
         self._preview = None
-        self.recent.add(store.path, max(0, len(self.desk.standing.statements) - 1))
+        self._note(self.desk)
         self.publish("project", {})
+
+    def _note(self, desk: Desk) -> None:
+        """Put a project first on the list of recent ones."""
+        self.recent.add(desk.store.path, max(0, len(desk.standing.statements) - 1), self.port)
 
     async def _open_engines(self, fit: bool = True) -> None:
         desk = self.desk
@@ -181,7 +175,12 @@ class Service:
     def publish(self, name: str, told: dict[str, Any]) -> None:
         """Tell all open pages."""
         for listener in self.listeners:
-            listener.put_nowait((name, told))
+            if listener.qsize() < MOST_EVENTS:
+                listener.put_nowait((name, told))
+                continue
+            while not listener.empty():  # a page that sleeps connects once more, and asks for the state
+                listener.get_nowait()
+            listener.put_nowait(None)
 
     async def events(self) -> AsyncIterator[tuple[str, dict[str, Any]]]:
         """Yield what happens, until the server ends."""
@@ -215,7 +214,6 @@ class Service:
             return
         elif name == "tree":
             desk.take_tree(told, body)
-            self._trees.clear()
             self.publish("tree", {key: told[key] for key in ("v", "seq", "moved") if key in told})
         elif name == "map":
             desk.take_map(body)
@@ -293,11 +291,10 @@ class Service:
         if not given.get("at"):
             return desk.tree
         at = whole(given, "at", desk.seq, least=1, most=desk.seq)
-        if at not in self._trees:
-            _, self._trees[at] = await self.fit.call("tree", at=at)
-            while len(self._trees) > MOST_TREES:
-                self._trees.popitem(last=False)
-        return self._trees[at]
+        if (found := desk.past(at)) is None:
+            _, found = await self.fit.call("tree", at=at)
+            desk.keep_past(at, found)
+        return found
 
     def map(self, who: str, given: Mapping[str, str]) -> bytes | None:  # noqa: ARG002
         """Return the newest map; nothing while there is none."""
@@ -350,7 +347,7 @@ class Service:
         return str(reply["file"]), str(reply.get("type", "application/octet-stream")), body
 
     def _copy(self, desk: Desk) -> bytes:
-        beside = self._scratch / f"{secrets.token_hex(8)}.lw"
+        beside = self._uploads.fresh()
         try:
             desk.store.copy(beside)
             return beside.read_bytes()
@@ -367,13 +364,7 @@ class Service:
         name = desk.item(int(n)).get("picture")
         if not isinstance(name, str):
             raise Refused(404, "unknown", "This item has no picture.")
-        return await asyncio.to_thread(self._picture, desk, name)
-
-    def _picture(self, desk: Desk, name: str) -> tuple[str, bytes]:
-        if self._pictures is None:
-            file, _, content = desk.store.file(1)
-            self._pictures = Pictures(file, content)
-        return self._pictures.picture(name)
+        return await asyncio.to_thread(desk.picture, name)
 
     async def _fitted(self, do: str, **given: Any) -> dict[str, Any]:
         reply, _ = await self.fit.call(do, **given)
@@ -387,13 +378,18 @@ class Service:
         desk = self._need()
         if told.get("who", who) != who:
             raise Refused(422, "who", "A page speaks for the person of its own link only.")
-        new = read_new(told, who)
+        if told.get("project", desk.key) != desk.key:
+            hint = f"Open that project again; {desk.name} is open now."
+            raise Refused(409, "other", "Not saved: this was said about another project.", hint)
+        new = read_new({name: value for name, value in told.items() if name != "project"}, who)
         before = desk.by_id.get(new.id)
         if before is not None:
             if (before.who, before.op, before.body) != (new.who, new.op, _checked(new.body, before.body)):
                 raise Refused(409, "conflict", "This id belongs to another statement already. Nothing was saved.")
             return desk.replies.get(new.id) or self._reply(desk, before, None)
-        work = desk.in_flight.get(new.id)
+        first, work = desk.in_flight.get(new.id, (new, None))
+        if (first.who, first.op, first.body) != (new.who, new.op, _checked(new.body, first.body)):
+            raise Refused(409, "conflict", "This id belongs to another statement already. Nothing was saved.")
         if work is None:
             if desk.readonly:
                 raise Refused(503, "readonly", "Not saved: the file of this project cannot be written.")
@@ -404,7 +400,8 @@ class Service:
                 if lease is not None and lease["id"] == new.body["question"]:
                     new.body["checks"] = new.body["checks"] or lease.get("checks", [])
                 desk.answering.add((who, new.body["question"]))
-            work = desk.in_flight[new.id] = self._background(self._say(desk, new, lease))
+            work = self._background(self._say(desk, new, lease))
+            desk.in_flight[new.id] = new, work
             work.add_done_callback(lambda _: desk.in_flight.pop(new.id, None))
         return await asyncio.shield(work)
 
@@ -485,18 +482,18 @@ class Service:
     async def upload(self, who: str, name: str, parts: AsyncIterator[bytes]) -> dict[str, Any]:  # noqa: ARG002
         """Take in a file under a made-up name; a project is opened, of anything else a preview is returned."""
         shown = display_name(name)
-        file = self._scratch / secrets.token_hex(16)
+        file = self._uploads.fresh()
         try:
-            start = await _written(file, shown, parts)
+            start = await write_parts(file, shown, parts)
             if start == PROJECT:
                 async with self._making:
                     await self._adopt(shown, file)
                 return {}
-            key = self._keep_upload(shown, file, None)
+            key = self._uploads.keep(shown, file)
             try:
                 return await self.preview({"upload": key})
             except BaseException:
-                self._drop_upload(key)
+                self._uploads.drop(key)
                 raise
         except BaseException:
             file.unlink(missing_ok=True)
@@ -514,28 +511,10 @@ class Service:
             raise _unopened(failed, (file, path), name) from None
         file.unlink(missing_ok=True)
 
-    def _keep_upload(self, name: str, file: Path, project: Path | None) -> str:
-        key = secrets.token_hex(12)
-        self._uploads[key] = (name, file, project)
-        while len(self._uploads) > MOST_UPLOADS:
-            self._drop_upload(next(iter(self._uploads)))
-        return key
-
-    def _drop_upload(self, key: str) -> None:
-        _, file, project = self._uploads.pop(key)
-        if project is None:  # else it is the user's own file
-            file.unlink(missing_ok=True)
-
-    def _upload(self, key: Any) -> tuple[str, Path, Path | None]:
-        found = self._uploads.get(key) if isinstance(key, str) else None
-        if found is None:
-            raise Refused(422, "upload", "This file is not here any more.", "Choose it again.")
-        return found
-
     async def preview(self, told: dict[str, Any]) -> dict[str, Any]:
         """How a file would be read with these roles."""
         require_fields(told, {"upload"}, {"roles", "options"})
-        name, file, _ = self._upload(told["upload"])
+        name, file, _ = self._uploads.find(told["upload"])
         body = await asyncio.to_thread(file.read_bytes)
         roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
         reply, _ = await self.fit.call("preview", body, name=name, roles=roles or None, options=options)
@@ -565,11 +544,11 @@ class Service:
             elif ways == ["sample"]:
                 await self._open_sample(who, told["sample"])
             else:
-                name, file, project = self._upload(told["upload"])
+                name, file, project = self._uploads.find(told["upload"])
                 roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
                 body = await asyncio.to_thread(file.read_bytes)
                 await self._make(who, name, body, roles, options, project)
-                self._drop_upload(told["upload"])
+                self._uploads.drop(told["upload"])
         return {}
 
     def _require_none(self) -> None:
@@ -654,73 +633,6 @@ def _checked(body: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any]:
     return body if body.get("checks", True) else {**body, "checks": saved.get("checks", [])}
 
 
-async def _written(file: Path, shown: str, parts: AsyncIterator[bytes]) -> bytes:
-    """Write an upload, and return its first bytes."""
-    start, got = b"", 0
-    with file.open("xb") as out:
-        async for part in parts:
-            got += len(part)
-            if got > MOST_UPLOAD:
-                raise Refused(413, "large", f"This is larger than {MOST_UPLOAD >> 20} MB.")
-            start = (start + part)[: len(PROJECT)]
-            out.write(part)
-    if not got:
-        raise Refused(422, "empty", f"{shown} is empty.")
-    return start
-
-
-def whole(given: Mapping[str, str], name: str, missing: int | None, least: int = 0, most: int = 2**53) -> int:
-    """Read a whole number of a query."""
-    text = given.get(name, "")
-    if not text and missing is not None:
-        return missing
-    if not text.isascii() or not text.isdecimal() or len(text) > 16 or not least <= int(text) <= most:
-        raise Refused(
-            422, "number", f"{name} is a whole number from {least:,}" + (f" to {most:,}." if most < 2**53 else ".")
-        )
-    return int(text)
-
-
-def require_fields(told: Mapping[str, Any], needed: set[str], known: set[str]) -> None:
-    """Refuse a request with fields that are missing or unknown."""
-    missing, unknown = sorted(needed - set(told)), set(told) - needed - known
-    if missing:
-        raise Refused(422, "fields", f"The request has no field {missing[0]!r}.")
-    if unknown:
-        raise Refused(422, "fields", f"The request has {many(len(unknown), 'unknown field')}.")
-
-
-def texts(value: Any, what: str) -> dict[str, str]:
-    """Read an object of texts, of which those without a value are left out."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict) or not all(one is None or isinstance(one, str) for one in value.values()):
-        raise Refused(422, "fields", f"The field {what!r} must be an object of texts.")
-    return {name: one for name, one in value.items() if one is not None}
-
-
-def display_name(name: str) -> str:
-    """Return a file name as people see it: its last part, without what would move a cursor, and not too long."""
-    last = re.split(r"[/\\]", name)[-1]
-    shown = "".join(c for c in last if c.isprintable()).strip().strip(".")
-    stem, dot, ending = shown.rpartition(".")
-    if dot and len(ending) <= 10:
-        return f"{stem[:150] or 'table'}.{ending}"
-    return shown[:150] or "table"
-
-
-def free_path(folder: Path, name: str) -> Path:
-    """Return the path of a new project, called after a file, that does not exist yet."""
-    stem = re.sub(r"[^\w .()+-]", "_", Path(display_name(name)).stem).strip(" .")[:80] or "project"
-    if stem.upper() in {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}:
-        stem = f"{stem}_"
-    path, number = folder / f"{stem}.lw", 1
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}.lw"
-    return path
-
-
 def versions() -> dict[str, str]:
     """Versions of what computes, read without loading it."""
     found = {"linkwise": linkwise.__version__, "python": platform.python_version()}
@@ -733,6 +645,7 @@ def versions() -> dict[str, str]:
 def _unopened(failed: ProjectError, paths: Sequence[Path], name: str) -> Refused:
     told, _, hint = str(failed).partition("\nHint: ")
     for path in paths:
-        told, hint = told.replace(str(path), name), hint.replace(str(path), name)
+        for shown in (visible(path.resolve()), visible(path)):
+            told, hint = told.replace(shown, name), hint.replace(shown, name)
     status = {"full": 507, "readonly": 503, "locked": 409, "conflict": 409}.get(failed.code, 422)
     return Refused(status, failed.code, told, hint)

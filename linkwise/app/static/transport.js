@@ -112,21 +112,23 @@ async function pump() {
   pumping = true;
   let pause = 500;
   while (waiting.length) {
-    const { told, done, failed } = waiting[0];
+    const { told, project, done, failed } = waiting[0];
     try {
-      const reply = await post("say", told);
+      const reply = await post("say", { ...told, project });
       waiting.shift(); forget(told.id); notSaved.value = ""; pause = 500;
       unsaved.value = waiting.length;
       done(reply);
     } catch (problem) {
-      const later = !(problem instanceof Refused) || problem.status >= 500 || problem.status === 429;
+      // 401: the server was started again; it takes the statement when this browser was let in by a new link
+      const later = !(problem instanceof Refused) || problem.status >= 500 || [401, 429].includes(problem.status);
       if (later) {
         notSaved.value = problem instanceof Refused ? problem.message : "";
         await new Promise((go) => setTimeout(go, pause));
         pause = Math.min(pause * 2, 8000);
         continue;
       }
-      waiting.shift(); forget(told.id);
+      waiting.shift();
+      if (!["other", "closed"].includes(problem.code)) forget(told.id);   // else it waits until its project is open again
       unsaved.value = waiting.length;
       failed(problem);
     }

@@ -14,8 +14,8 @@ from linkwise.app import _fitter
 from linkwise.app._arrays import unpack
 from linkwise.app._fitter import Fitter, Stopped
 from linkwise.app._items import Items
-from linkwise.app._log import fold, units
 from linkwise.app._picture import Anchor, Picture, rotate_onto
+from linkwise.app._standing import fold, units
 from linkwise.app._trusted import Roll, trust
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram

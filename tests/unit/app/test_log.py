@@ -9,7 +9,8 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from linkwise.app._log import OPS, Statement, fold, names_in, read_body, read_new, require_targets, units
+from linkwise.app._log import OPS, Statement, names_in, read_body, read_new, require_targets
+from linkwise.app._standing import fold, units
 from linkwise.exceptions import LinkwiseError
 from tests.profile import examples
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import random
 import sqlite3
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +16,12 @@ from pathlib import Path
 import pytest
 
 from linkwise.app import _store
-from linkwise.app._log import New, fold, read_body
-from linkwise.app._store import ProjectError, Store, salvage
+from linkwise.app._log import New, read_body
+from linkwise.app._project_checks import ProjectError
+from linkwise.app._project_format import seal_of
+from linkwise.app._salvage import salvage
+from linkwise.app._standing import fold
+from linkwise.app._store import Store
 
 OLD = Path(__file__).parent / "projects" / "version-1.lw.gz"
 DATA = b"name,abv\nOrval,6.2\nJever,4.9\n"
@@ -146,7 +152,7 @@ def test_a_copy_that_cannot_be_made_loses_nothing(path, store, monkeypatch):
 
 OTHER = """
 import sys
-from linkwise.app._store import Store, ProjectError
+from linkwise.app import ProjectError, Store
 try:
     Store.open(sys.argv[1])
 except ProjectError as error:
@@ -297,6 +303,97 @@ def test_rows_that_were_altered_or_removed_by_another_program_are_noticed(path, 
             evil.execute(one)
     evil.close()
     assert refusal(path)[0] == "damaged"
+
+
+def test_a_journal_that_names_another_file_is_refused_before_sqlite_removes_that_file(path, store, tmp_path):
+    """SQLite takes the name at the end of a journal for that of a second journal, which it may remove."""
+    store.close()
+    mine = tmp_path / "thesis.txt"
+    mine.write_text("years of work")
+    name = os.fsencode(mine)
+    head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 0, path.stat().st_size // 4096, 512, 4096)
+    trailer = struct.pack(">I", 1) + name + struct.pack(">2I", len(name), sum(name)) + head[:8]
+    Path(f"{path}-journal").write_bytes(head.ljust(512, b"\0") + trailer)
+    for options in ({}, {"readonly": True}):
+        code, words = refusal(path, **options)
+        assert code == "foreign"
+        assert "beers.lw-journal was not written by linkwise" in words
+    assert mine.read_text() == "years of work"
+    with sqlite3.connect(path) as bare:  # what would have happened
+        bare.execute("select count(*) from log").fetchone()
+    assert not mine.exists()
+
+
+BAD = [
+    ("undo", {"target": "x"}), ("answer", {"items": 5, "answer": "yes"}), ("move", {}), ("name", {"items": ["a"]}),
+    ("cut", {"k": "many"}), ("import", {"name": "f", "statements": [{}]}), ("people", []), ("repair", {"targets": [3]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "body"), BAD, ids=[op for op, _ in BAD])
+def test_sealed_rows_that_are_no_statements_are_refused(path, store, op, body):
+    """Anyone can make a seal, so it says nothing about who wrote a row."""
+    row = (2, "k", "eve", "menu", op, json.dumps(body), 0, "")
+    store._database.execute("insert into log values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, seal_of(row)))
+    store.close()
+    code, words = refusal(path)
+    assert code == "damaged"
+    assert "row 2 of the log is not a statement" in words
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"values": 3}', '{"text": {}}', "[" * 100_000])
+def test_items_that_linkwise_did_not_write_are_refused(path, store, body):
+    store._database.execute("insert into item (id, body) values ('x', ?)", (body,))
+    with pytest.raises(ProjectError, match="an item is not what linkwise writes") as refused:
+        store.items()
+    assert refused.value.code == "damaged"
+
+
+# -- names and links ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+@pytest.mark.parametrize(
+    "name", [b"two words & 'quotes'.lw", "Übung 🍺 \u202e.lw".encode(), b"latin \xe9.lw", b"-rf.lw", b"a\nb.lw"]
+)
+def test_files_of_any_name_are_made_opened_copied_and_kept(tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    with Store.create(path, {"name": "x"}) as made:
+        made.announce("http://127.0.0.1:1/")
+        made.append([new(1)])
+        made.copy(path.with_name("copy.lw"))
+        assert "\n" not in refusal(path)[1].split("\nHint")[0]
+    assert made.trouble == ""
+    assert len(list(Path(f"{path}-copies").iterdir())) == 1
+    for one in (path, path.with_name("copy.lw")):
+        with Store.open(one) as again:
+            assert again.seq == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights here")
+def test_a_project_behind_a_link_is_the_file_itself(path, store, tmp_path):
+    (tmp_path / "desk").mkdir()
+    link = tmp_path / "desk" / "mine.lw"
+    link.symlink_to(path)
+    assert refusal(link)[0] == "locked"
+    store.append([new(1)])
+    store.close()
+    with Store.open(link) as again:
+        again.append([new(2)])
+    with Store.open(path) as again:
+        assert again.seq == 3
+    assert sorted(one.name for one in link.parent.iterdir()) == ["mine.lw"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights here")
+def test_the_note_about_an_open_project_is_not_written_through_a_link(path, store, tmp_path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("kept")
+    Path(f"{path}-open").symlink_to(mine)
+    store.announce("http://127.0.0.1:4567")
+    assert mine.read_text() == "kept"
+    assert "4567" in Path(f"{path}-open").read_text()
+    assert Path(f"{path}-open").stat().st_mode & 0o077 == 0
 
 
 # -- salvage -----------------------------------------------------------------------------------------------------------

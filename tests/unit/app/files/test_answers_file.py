@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from linkwise.active import Dialogue, PairsAndTrios
-from linkwise.app._log import Statement, fold, units
+from linkwise.app._log import Statement
+from linkwise.app._standing import fold, units
 from linkwise.app.files._answers_file import from_answers, header_of, to_answers
 from linkwise.exceptions import LinkwiseError
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from linkwise.app._log import fold
+from linkwise.app._standing import fold
 from linkwise.app._store import Store
 from linkwise.app.files import read_items, sample
 from linkwise.cli import main
