@@ -74,6 +74,8 @@ class Service:
         self._scratch = Path(tempfile.mkdtemp(prefix="linkwise-"))
         self._samples: list[dict[str, Any]] = []
         self._preview: dict[str, Any] | None = None
+        self._offered: dict[str, str] | None = None  # the table named in the terminal: its name, and why it was refused
+        self._begun = asyncio.Event()  # that the engines take requests: the page is there before them
         self._early: list[tuple[str, dict[str, Any], bytes]] | None = None  # of a project that is being made
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
@@ -87,6 +89,7 @@ class Service:
     async def begin(self) -> None:
         """Start both engines."""
         await asyncio.gather(self.ask.begin(), self.fit.begin())
+        self._begun.set()
         if self.desk is None:
             self._background(self._read_samples())
 
@@ -114,14 +117,17 @@ class Service:
     def offer(self, path: Path, project: Path) -> None:
         """Show the import of a table on this computer, from which `project` will be made."""
         key = self._keep_upload(path.name, path, project)
-        self._background(self._offer(key))
+        self._offered = {"name": path.name, "problem": ""}
+        self._background(self._offer(key, self._offered))
 
-    async def _offer(self, key: str) -> None:
+    async def _offer(self, key: str, offered: dict[str, str]) -> None:
         try:
             self._preview = (await self.preview({"upload": key}))["preview"]
+            self._offered = None
         except Refused as failed:
-            self._preview = None
-            self._work["fit"] = {"state": "down", "message": f"{failed} {failed.hint}".strip()}
+            offered["problem"] = f"{failed} {failed.hint}".strip()
+        except OSError:
+            offered["problem"] = "This file cannot be read any more."
         self.publish("project", {})
 
     async def leave(self, told: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +152,7 @@ class Service:
 
     def _sit_down(self, store: Store) -> None:
         self.desk = Desk(store)
-        self._preview = None
+        self._preview = self._offered = None
         self.recent.add(store.path, max(0, len(self.desk.standing.statements) - 1))
         self.publish("project", {})
 
@@ -251,7 +257,8 @@ class Service:
         """What the page shows: the start page, or the log from a row on with its marks."""
         since = whole(given, "since", 0)
         if self.desk is None:
-            listed = {"recent": self.recent.shown(), "samples": self._samples, "preview": self._preview}
+            listed = {"recent": self.recent.shown(), "samples": self._samples, "preview": self._preview,
+                      "offered": self._offered}  # fmt: skip
             return {"seq": 0, "who": who, "project": None, "engine": self.engine(), **listed}
         desk = self.desk
         known = desk.standing.people
@@ -538,6 +545,7 @@ class Service:
         name, file, _ = self._upload(told["upload"])
         body = await asyncio.to_thread(file.read_bytes)
         roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
+        await self._begun.wait()
         reply, _ = await self.fit.call("preview", body, name=name, roles=roles or None, options=options)
         shown = {key: value for key, value in reply.items() if key not in ("id", "ok")}
         return {"preview": {**shown, "upload": told["upload"], "name": name}, **shown, "upload": told["upload"],

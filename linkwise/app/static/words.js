@@ -69,7 +69,7 @@ export const words = {
     drop: "Drop a table, a zip of images or a project (.lw) here", choose: "Choose a file", paste: "Paste a table", or: "or",
     pasteTitle: "Paste rows from a spreadsheet", pasteHint: "The first row holds the names of the columns.", pasteGo: "Read it",
     recent: "Recent projects", noRecent: "Projects you open are listed here, on this computer only.", clear: "Clear the list",
-    tryOut: "Try it with", reading: "Reading the file …", items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),
+    tryOut: "Try it with", reading: "Reading the file …", readingFile: (name) => `Reading ${short(name)} …`, items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),
     preparing: (share) => `Preparing the engine: ${Math.round(share * 100)} %. You can go on meanwhile; it takes long the first time only.`,
   },
   roles: { name: "name", number: "number", category: "category", text: "text", picture: "picture", know: "known group", show: "show only", ignore: "ignore" },
