@@ -31,6 +31,7 @@ from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
 MOST_ITEMS, MOST_HITS, MOST_UPLOADS, MOST_TREES = 200, 200, 8, 8
+MOST_LETTERS = 200  # of a text in the table; the card shows more
 PROJECT = b"SQLite format 3\x00"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 File = tuple[str, str, bytes]  # name, type, content
@@ -276,8 +277,10 @@ class Service:
         desk = self._need()
         start, count = whole(given, "from", 0), whole(given, "n", 100, least=1, most=MOST_ITEMS)
         found = desk.ordered(desk.find(given.get("q", "")), given.get("order", ""), down=given.get("down") == "1")
-        rows = [{"n": n, "id": desk.ids[n], "values": desk.item(n).get("values", [])}
-                for n in found[start : start + count]]  # fmt: skip
+        window = [(n, desk.item(n)) for n in found[start : start + count]]
+        rows = [{"n": n, "id": desk.ids[n], "values": item.get("values", []),
+                 "text": (item.get("text") or "")[:MOST_LETTERS], "picture": item.get("picture") is not None}
+                for n, item in window]  # fmt: skip
         return {"seq": desk.seq, "total": len(found), "columns": desk.columns, "rows": rows}
 
     def search(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
