@@ -30,10 +30,10 @@ class Answer:
 class Workbench:
     """A server that runs until the block ends; ``engines="fake"`` starts two processes without NumPy."""
 
-    def __init__(self, folder, *, engines="fake", people=("me",), project=None, per_second=1e9):
+    def __init__(self, folder, *, engines="fake", people=("me",), project=None, table=None, per_second=1e9):
         self.folder, self.per_second = Path(folder), per_second
         fake = [[sys.executable, str(FAKE), name] for name in ("ask", "fit")] if engines == "fake" else [None, None]
-        self._given, self._fake, self._project = people, fake, project
+        self._given, self._fake, self._project, self._table = people, fake, project, table
         self._started, self._failed = threading.Event(), None
         self.cookie = ""
 
@@ -63,6 +63,8 @@ class Workbench:
             self.server = Running(service, per_second=self.per_second)
             if self._project is not None:
                 await service.open_path(self._project)
+            if self._table is not None:
+                service.offer(self._table, self._table.with_suffix(".lw"))
         except Exception as failed:  # noqa: BLE001
             self._failed = failed
             await service.close()

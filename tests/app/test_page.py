@@ -5,53 +5,12 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import numpy as np
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from linkwise.plots._style import cluster_color
-from tests.app.browser import ARGUMENTS, CHROMIUM
-from tests.app.stand_in import Desk, StandIn, pack
 
 AXE = gzip.decompress((Path(__file__).parent / "vendor" / "axe.min.js.gz").read_bytes()).decode()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def desk():
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(center, 0.6, (12, 4)) for center in (0, 3, 6)])
-    return Desk(X, [f"item {i} <b>" for i in range(len(X))])
-
-
-@pytest.fixture
-def page(browser, desk):
-    """A page on the desk; whatever the console says, and every request to another host, fails the test."""
-    with StandIn(desk) as server:
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 900}, accept_downloads=True, reduced_motion="reduce"
-        )
-        opened, trouble = context.new_page(), []
-        opened.on("console", lambda message: trouble.append(message.text))
-        opened.on("pageerror", lambda error: trouble.append(str(error)))
-        opened.on(
-            "request", lambda sent: None if sent.url.startswith((server.address, "data:")) else trouble.append(sent.url)
-        )
-        opened.trouble = trouble
-        opened.goto(server.address)
-        expect(opened.locator("#asked")).to_be_visible(timeout=30_000)
-        expect(opened.locator(".cell.name").first).to_be_visible()
-        yield opened
-        opened.unroute_all()
-        context.close()
-    assert trouble == []
 
 
 def serious(page):
@@ -114,6 +73,56 @@ def test_a_contradiction_is_settled_by_one_click(page, desk):
     assert desk.log[-1]["op"] == "repair"
 
 
+def test_a_drawer_that_is_opened_while_a_contradiction_is_settled_stays(page):
+    rows = page.locator(".cell.name")
+    for pair, key in (((0, 1), "T"), ((1, 2), "T"), ((0, 2), "A")):
+        rows.nth(pair[0]).click()
+        rows.nth(pair[1]).click(modifiers=["Control"])
+        page.keyboard.press(key)
+    page.locator(".pill.bad").click()
+    held, free = [], []
+
+    def hold(route):
+        route.continue_() if free else held.append(route)
+
+    page.route("**/api/conflicts", hold)
+    page.locator(".fixes button").first.click()
+    expect(page.locator(".pill.good")).to_be_visible()
+    page.locator("#show-history").click()
+    expect(page.locator("#scrubber")).to_be_visible()
+    free.append(True)
+    for route in held:
+        with page.expect_response("**/api/conflicts"):
+            route.continue_()
+    page.evaluate("fetch('/api/state').then((reply) => reply.text())")
+    expect(page.locator("#scrubber")).to_be_visible()
+
+
+FOCUS = "document.activeElement.closest('.answers, .items') !== null"
+
+
+def test_the_focus_stays_on_the_card_and_the_next_question_is_read_out(page):
+    """Buttons are disabled while an answer is saved, and others take their place: the keyboard does not lose its way."""
+    page.locator(".answers > button:not(:disabled)").first.focus()
+    for number in range(2, 7):
+        page.keyboard.press("Enter")
+        expect(page.locator(".kicker")).to_contain_text(f"Question {number}")
+        expect(page.locator("#spoken")).to_contain_text(f"Question {number}.")
+        expect(page.locator("#spoken")).to_contain_text("belong")
+        expect(page.locator(".answers > button:not(:disabled)").first).to_be_visible()
+        assert page.evaluate(FOCUS), number
+
+
+def test_of_three_the_whole_card_can_be_clicked(page, desk):
+    items = [{"n": at, "id": desk.ids[at], "text": "some words", "picture": False, "show": []} for at in range(3)]
+    desk.question = lambda: {"question": {"id": "0-1-2", "number": 1, "items": items}}
+    page.reload()
+    expect(page.locator(".choice-item")).to_have_count(3)
+    page.locator(".choice-item").nth(2).click(position={"x": 4, "y": 4})
+    expect(page.locator("#knowledge .said")).to_have_count(1)
+    assert desk.log[-1]["body"]["answer"] == "third"
+
+
 def test_a_branch_is_moved_by_keys(page, desk):
     page.keyboard.press("g")
     page.keyboard.press("t")
@@ -137,6 +146,7 @@ def test_history_shows_an_earlier_tree_and_why_gives_a_reason(page):
     expect(page.locator(".past")).to_contain_text("#2")
     page.locator(".past button").click()
     expect(page.locator(".past")).to_have_count(0)
+    page.keyboard.press("Escape")
     page.locator(".cell.name").nth(0).click()
     page.locator(".cell.name").nth(1).click(modifiers=["Control"])
     page.keyboard.press("w")
@@ -172,37 +182,3 @@ def test_help_lists_the_keys(page):
 def test_colors_of_groups_are_those_of_pictures(page):
     ours = page.evaluate("import('/static/colors.js').then((m) => [...Array(40).keys()].map(m.clusterColor))")
     assert ours == [cluster_color(c) for c in range(40)]
-
-
-def test_a_long_chain_is_drawn_with_few_rectangles(page):
-    """A chain, the worst case, at several zooms: rectangles follow the pixels, not the 100,000 leaves."""
-    n = 100_000
-    chain = np.full(2 * n - 1, -1, dtype="<i4")
-    chain[0], chain[1:n], chain[n : 2 * n - 2] = n, np.arange(n, 2 * n - 1), np.arange(n + 1, 2 * n - 1)
-    size = np.ones(2 * n - 1, dtype="<i4")
-    size[n:] = np.arange(2, n + 1)
-    start = np.zeros(2 * n - 1, dtype="<i4")
-    start[:n] = np.arange(n)
-    height = np.zeros(2 * n - 1, dtype="<f4")
-    height[n:] = np.sqrt(np.linspace(0.01, 1, n - 1))
-    y = (start + size / 2).astype("<f4")
-    arrays = {
-        "parent": chain,
-        "height": height,
-        "start": start,
-        "size": size,
-        "y": y,
-        "cluster": np.zeros(2 * n - 1, "<i2"),
-    }
-    page.route("**/api/big", lambda route: route.fulfill(body=pack(arrays, n_leaves=n)))
-    counts = page.evaluate("""async () => {
-      const { unpack, indexTree } = await import('/static/arrays.js');
-      const { View, paintBranches } = await import('/static/draw.js');
-      const tree = indexTree(unpack(await (await fetch('/api/big')).arrayBuffer())), found = [];
-      const ctx = new OffscreenCanvas(1000, 640).getContext('2d'), view = new View();
-      for (const zoom of [1, 3, 20, 400]) {
-        Object.assign(view, { width: 1000, height: 640, scale: zoom * 640 / tree.n_leaves, top: tree.n_leaves * 0.4 });
-        found.push(paintBranches(ctx, tree, view));
-      }
-      return found; }""")
-    assert all(0 < one["drawn"] <= 4 * (1000 + 640) and one["visited"] <= n for one in counts)

@@ -347,6 +347,29 @@ def test_a_table_that_cannot_be_read_makes_no_project(tmp_path):
         assert server.get("state").json["project"] is None
 
 
+def test_a_table_named_in_the_terminal_is_shown_for_import(tmp_path):
+    """The server is asked to read it before its engines run."""
+    table = tmp_path / "beers.csv"
+    table.write_text(TABLE, encoding="utf-8")
+    with Workbench(tmp_path, table=table) as named:
+        named.sign_in()
+        while not (told := named.get("state").json)["preview"]:
+            assert told["offered"] == {"name": "beers.csv", "problem": ""}
+        assert told["preview"]["rows"] == 12
+        named.post("open", {"upload": told["preview"]["upload"], "roles": {}, "options": {}})
+        assert (tmp_path / "beers.lw").exists()
+
+
+def test_a_table_named_in_the_terminal_that_cannot_be_read_says_so_on_the_start_page(tmp_path):
+    table = tmp_path / "beers.csv"
+    table.write_text("name\n", encoding="utf-8")
+    with Workbench(tmp_path, table=table) as named:
+        named.sign_in()
+        while not (told := named.get("state").json)["offered"]["problem"]:
+            assert told["preview"] is None
+        assert "a line of names" in told["offered"]["problem"]
+
+
 def test_recent_projects_samples_and_dropped_projects_open(tmp_path):
     with Workbench(tmp_path) as server:
         server.sign_in().open_table()

@@ -163,12 +163,13 @@ class State:
         return to_answers(self.rows, ids, header_of(self.samples))
 
     def table_csv(self) -> bytes:
-        """Every column that people see, the group, and its name."""
+        """Every column that people see, the group as on screen, and its number in the files that the code writes."""
         table, called = self.reading.table, {one["cluster"]: one["text"] for one in self.names}
         columns = dict(table.beside)
-        lines = [csv_line("sample", *columns, "cluster", "group name")]
-        rows = zip(table.ids.tolist(), *columns.values(), self.found.labels.tolist(), self.labels.tolist(), strict=True)
-        lines += [csv_line(*row[:-1], called.get(row[-1], "")) for row in rows]
+        lines = [csv_line("sample", *columns, "group", "cluster")]
+        on_screen = [called.get(at, f"group {at + 1}" if at >= 0 else "") for at in self.labels.tolist()]
+        rows = zip(table.ids.tolist(), *columns.values(), on_screen, self.found.labels.tolist(), strict=True)
+        lines += [csv_line(*row) for row in rows]
         return "".join(lines).encode()
 
     def features_csv(self) -> bytes:
@@ -229,8 +230,8 @@ class State:
         """File name, type and words of every kind of export."""
         stem = re.sub(r"[^\w.-]+", "-", Path(self.file).stem).strip("-.") or "project"
         found = {
-            "labels": ("labels.csv", "text/csv", "the group of every item"),
-            "table": ("table.csv", "text/csv", "all columns, the group and its name"),
+            "table": ("table.csv", "text/csv", "all columns, and the group of every item as on screen"),
+            "labels": ("labels.csv", "text/csv", "the groups alone, numbered by the code below"),
             "tree": ("tree.nwk", "text/plain", "the tree, as Newick"),
             "report": ("report.html", "text/html", "a report to read and to pass on"),
             "model": ("model.lwm", "application/zip", "the fitted model, for `linkwise assign`"),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from linkwise.io import Table
 
 MOST_SHOWN, MOST_ASKED = 50, 5_000  # rows of a preview; items that questions are about
+MOST_PARTS = 8  # of a name, on average: "Château d'Or 2006, magnum" has four
 OPTIONS = ("decimal", "encoding", "missing", "impute", "scale", "names", "know")
 _ROLE_OF = {"names": "name", "numbers": "number", "categories": "category", "text": "text"}
 _IGNORED = {"empty", "constant", "row numbers"}
@@ -107,6 +108,8 @@ def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mappi
         found, _ = open_columns(_file(name, raw), None, script, chosen["encoding"] or None)
     columns = list(found.names) if isinstance(found, Columns) else []
     plain = {column: proposed.get("roles", {}).get(column, "show") for column in columns}
+    if proposed and "name" not in plain.values():
+        plain |= dict.fromkeys(_naming(found, plain), "name")
     if pictures is not None:
         plain |= dict.fromkeys(_of_files(found, pictures), "picture")
     told = dict(roles or {})
@@ -137,6 +140,19 @@ def _of_files(found: Any, pictures: Pictures) -> list[str]:
         if cells and cells <= there:
             fits.append(column)
     return fits[:1]
+
+
+def _naming(found: Any, plain: Mapping[str, str]) -> list[str]:
+    """Name the first column of short words, different in every row, that items are not compared by.
+
+    `look` takes words of more than three parts for a text; people who are asked about items know them by these.
+    """
+    for at, column in enumerate(found.names):
+        cells = found.words(at) if plain[column] == "show" else []
+        short = sum(len(cell.split()) for cell in cells) <= MOST_PARTS * len(cells)
+        if cells and short and len(set(cells)) == len(cells) and all(re.search(r"[^\W\d_]", one) for one in cells):
+            return [column]
+    return []
 
 
 def _file(name: str, raw: bytes) -> io.BytesIO:

@@ -220,12 +220,14 @@ class Desk:
         for row in rows:
             row["moved"] = self.moved.get(row["seq"])
         answers = sum(one.op == "answer" for one in self.standing.statements)
+        project = {"name": self.name, "key": self.key, "items": len(self.ids), "readonly": self.readonly}
+        first = self.item(0) if self.ids else {}
         return {
-            "project": {"name": self.name, "key": self.key, "items": len(self.ids), "readonly": self.readonly},
+            "project": project | {name: first.get(name) is not None for name in ("text", "picture")},
             "statements": rows,
             "marks": marks,
             "verdict": {name: counts[name] for name in ("holds", "broken", "doubted", "waiting")},
-            "progress": {"answers": answers, **self.progress.get(who, {})},
+            "progress": {**self.progress.get(who, {}), "answers": answers},
             "names": self.facts.get("names", []),
             "conflicts": self.facts.get("conflicts", []),
         }

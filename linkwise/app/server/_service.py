@@ -27,6 +27,7 @@ from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
 MOST_ITEMS, MOST_HITS, MOST_EVENTS = 200, 200, 1_000
+MOST_LETTERS = 200  # of a text in the table; the card shows more
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 File = tuple[str, str, bytes]  # name, type, content
 
@@ -68,6 +69,8 @@ class Service:
         self._uploads = Uploads()
         self._samples: list[dict[str, Any]] = []
         self._preview: dict[str, Any] | None = None
+        self._offered: dict[str, str] | None = None  # the table named in the terminal: its name, and why it was refused
+        self._begun = asyncio.Event()  # that the engines take requests: the page is there before them
         self._early: list[tuple[str, dict[str, Any], bytes]] | None = None  # of a project that is being made
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
@@ -79,6 +82,7 @@ class Service:
     async def begin(self) -> None:
         """Start both engines."""
         await asyncio.gather(self.ask.begin(), self.fit.begin())
+        self._begun.set()
         if self.desk is None:
             self._background(self._read_samples())
 
@@ -106,14 +110,17 @@ class Service:
     def offer(self, path: Path, project: Path) -> None:
         """Show the import of a table on this computer, from which `project` will be made."""
         key = self._uploads.keep(path.name, path, project)
-        self._background(self._offer(key))
+        self._offered = {"name": path.name, "problem": ""}
+        self._background(self._offer(key, self._offered))
 
-    async def _offer(self, key: str) -> None:
+    async def _offer(self, key: str, offered: dict[str, str]) -> None:
         try:
             self._preview = (await self.preview({"upload": key}))["preview"]
+            self._offered = None
         except Refused as failed:
-            self._preview = None
-            self._work["fit"] = {"state": "down", "message": f"{failed} {failed.hint}".strip()}
+            offered["problem"] = f"{failed} {failed.hint}".strip()
+        except OSError:
+            offered["problem"] = "This file cannot be read any more."
         self.publish("project", {})
 
     async def leave(self, told: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +143,7 @@ class Service:
 
     def _sit_down(self, store: Store) -> None:
         self.desk = Desk(store)
-        self._preview = None
+        self._preview = self._offered = None
         self._note(self.desk)
         self.publish("project", {})
 
@@ -249,7 +256,8 @@ class Service:
         """What the page shows: the start page, or the log from a row on with its marks."""
         since = whole(given, "since", 0)
         if self.desk is None:
-            listed = {"recent": self.recent.shown(), "samples": self._samples, "preview": self._preview}
+            listed = {"recent": self.recent.shown(), "samples": self._samples, "preview": self._preview,
+                      "offered": self._offered}  # fmt: skip
             return {"seq": 0, "who": who, "project": None, "engine": self.engine(), **listed}
         desk = self.desk
         known = desk.standing.people
@@ -267,8 +275,10 @@ class Service:
         desk = self._need()
         start, count = whole(given, "from", 0), whole(given, "n", 100, least=1, most=MOST_ITEMS)
         found = desk.ordered(desk.find(given.get("q", "")), given.get("order", ""), down=given.get("down") == "1")
-        rows = [{"n": n, "id": desk.ids[n], "values": desk.item(n).get("values", [])}
-                for n in found[start : start + count]]  # fmt: skip
+        window = [(n, desk.item(n)) for n in found[start : start + count]]
+        rows = [{"n": n, "id": desk.ids[n], "values": item.get("values", []),
+                 "text": (item.get("text") or "")[:MOST_LETTERS], "picture": item.get("picture") is not None}
+                for n, item in window]  # fmt: skip
         return {"seq": desk.seq, "total": len(found), "columns": desk.columns, "rows": rows}
 
     def search(self, who: str, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002
@@ -517,6 +527,7 @@ class Service:
         name, file, _ = self._uploads.find(told["upload"])
         body = await asyncio.to_thread(file.read_bytes)
         roles, options = texts(told.get("roles"), "roles"), texts(told.get("options"), "options")
+        await self._begun.wait()
         reply, _ = await self.fit.call("preview", body, name=name, roles=roles or None, options=options)
         shown = {key: value for key, value in reply.items() if key not in ("id", "ok")}
         return {"preview": {**shown, "upload": told["upload"], "name": name}, **shown, "upload": told["upload"],

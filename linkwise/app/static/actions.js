@@ -1,6 +1,7 @@
 // What can be said about the selection: buttons with their keys, and the small form that names a branch.
 import { html, useEffect, useRef, useState } from "./base.js";
-import { lockSelection, moving, focused, nameOf, nameSelection, openPanel, panel, sayAbout, selection, tree } from "./state.js";
+import { lockSelection, moving, focused, nameOf, nameSelection, openPanel, panel, project, sayAbout, selection, tree } from "./state.js";
+import { pictureAddress } from "./transport.js";
 import { branchItems } from "./tree.js";
 import { branchWords, short, words } from "./words.js";
 
@@ -21,7 +22,7 @@ export function Actions() {
   useEffect(() => { if (open) field.current?.focus(); }, [open]);
   const button = (label, key, on, can, title) => html`<button class="plain" disabled=${!can} title=${title} onClick=${on}>${label}<kbd>${key}</kbd></button>`;
   return html`<div class="actions" role="group" aria-label=${words.table.selected(n)}>
-    ${n ? html`<p class="chosen" dir="auto">${rows.slice(0, 3).map((row, at) => html`<span>${["①", "②", "③"][at]} ${short(nameOf(row), 22)}</span> `)}${n > 3 ? html`<span class="soft">+ ${n - 3}</span>` : ""}</p>` : html`<p class="soft">${text.none}</p>`}
+    ${n ? html`<p class="chosen" dir="auto">${rows.slice(0, 3).map((row, at) => html`<span>${["①", "②", "③"][at]} ${project.value?.picture && html`<img src=${pictureAddress(row)} alt="" /> `}${short(nameOf(row), 22)}</span> `)}${n > 3 ? html`<span class="soft">+ ${n - 3}</span>` : ""}</p>` : html`<p class="soft">${text.none}</p>`}
     <div class="buttons">${button(text.together, "T", () => sayAbout("together"), n > 1)}${button(text.apart, "A", () => sayAbout("apart"), n > 1)}
       ${n === 3 && button(text.closer, "C", () => sayAbout("triplet"), true, text.closerHint)}
       ${button(text.why, "w", () => { panel.value = null; openPanel("why"); }, n >= 2)}

@@ -1,5 +1,6 @@
 // What every view needs: markup as tagged templates, hooks and signals. Views never touch innerHTML.
 import { h } from "./vendor/preact.js";
+import { useEffect, useLayoutEffect, useRef } from "./vendor/hooks.js";
 import htm from "./vendor/htm.js";
 
 export const html = htm.bind(h);
@@ -37,6 +38,24 @@ export function perFrame(f) {
 export function settled(f, ms) {
   let timer;
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => f(...given), ms); };
+}
+
+/** Give the focus back to a part of the page when what held it was disabled or is gone: to itself, else to `instead()`. */
+export function useKeptFocus(host, instead) {
+  const last = useRef(null);
+  useEffect(() => {
+    const box = host.current;
+    const came = (event) => { last.current = event.target; };
+    const left = (event) => { if (event.relatedTarget && !box.contains(event.relatedTarget)) last.current = null; };
+    const pressed = (event) => { if (!box.contains(event.target)) last.current = null; };
+    box.addEventListener("focusin", came); box.addEventListener("focusout", left); document.addEventListener("pointerdown", pressed);
+    return () => { box.removeEventListener("focusin", came); box.removeEventListener("focusout", left); document.removeEventListener("pointerdown", pressed); };
+  }, []);
+  useLayoutEffect(() => {
+    const held = last.current;
+    if (!held || (document.activeElement !== document.body && document.activeElement !== held)) return;
+    if (held.isConnected && !held.disabled) held.focus(); else if (!held.isConnected) instead()?.focus();
+  });
 }
 
 /** Keep the pixels of a canvas equal to its size on screen; call `draw` when that changes. */

@@ -1,5 +1,5 @@
 // The question card: two or three items side by side, blind until a hint is asked for, differences first.
-import { html, useEffect, useRef, useState } from "./base.js";
+import { html, useEffect, useKeptFocus, useRef, useState } from "./base.js";
 import { answer, asking, clusterName, clusterOf, engine, hinted, lastMine, position, progress, question, rowFor, say, undo, who } from "./state.js";
 import { pictureAddress } from "./transport.js";
 import { statementWords, words } from "./words.js";
@@ -19,11 +19,12 @@ function Prose({ value, others }) {
     ${value.length > LETTERS && html` <button class="link" onClick=${() => setAll(!all)}>${all ? text.fewer : text.letters}</button>`}</p>`;
 }
 
-function Item({ item, at, asked, trio, pressed }) {
+function Item({ item, at, asked, trio, pressed, busy }) {
   const others = asked.items.filter((other) => other !== item).map((other) => other.text || "");
   const head = html`<span class="item-name" dir="auto">${item.id}</span>`;
-  return html`<div class="item">
-    ${trio ? html`<button class="item-head odd" onClick=${() => pressed(["first", "second", "third"][at])}><kbd>${at + 1}</kbd>${head}</button>` : html`<h3 class="item-head">${head}</h3>`}
+  const choose = () => pressed(["first", "second", "third"][at]);
+  return html`<div class=${trio ? "item choice-item" : "item"} onClick=${trio ? (e) => e.target.closest("button") || getSelection().toString() || choose() : undefined}>
+    ${trio ? html`<button class="item-head odd" disabled=${busy} onClick=${choose}><kbd>${at + 1}</kbd>${head}</button>` : html`<h3 class="item-head">${head}</h3>`}
     ${hinted.value && html`<p class="hint">${text.inGroup(clusterName(clusterOf(rowFor(item.id))))}</p>`}
     ${item.picture && html`<div class="picture"><img src=${pictureAddress(item.n)} alt=${item.id} /></div>`}
     ${item.text && html`<${Prose} value=${item.text} others=${others} />`}
@@ -52,29 +53,30 @@ function Note({ close }) {
 export const noting = { open: null };
 
 export function Card() {
-  const asked = question.value, state = asking.value, [notes, setNotes] = useState(false), [fairly, setFairly] = useState(false);
+  const host = useRef(), asked = question.value, state = asking.value, [notes, setNotes] = useState(false), [fairly, setFairly] = useState(false);
   noting.open = () => setNotes(true);
   sure.value = fairly ? FAIRLY_SURE : 1;
   useEffect(() => setFairly(false), [asked?.id]);
+  useKeptFocus(host, () => host.current.querySelector(".answers > button:not(:disabled)"));
   const trio = asked && asked.items.length === 3, busy = state !== "ready" || position.value !== null;
   const pressed = (word) => answer(word, fairly ? FAIRLY_SURE : 1);
-  return html`<section class="pane card-pane" aria-label=${words.panes.question}>
+  return html`<section class="pane card-pane" ref=${host} aria-label=${words.panes.question}>
     ${asked ? html`<div class=${busy ? "card busy" : "card"}>
       <div class="ask"><p class="kicker">${asked.number ? text.number(asked.number) : words.panes.question}${who.value && who.value !== "me" ? ` · ${who.value}` : ""}</p>
         <h2 id="asked">${trio ? text.trio : text.pair}</h2>
-        <div class=${trio ? "items three" : "items"}>${asked.items.map((item, at) => html`<${Item} key=${item.id} ...${{ item, at, asked, trio, pressed }} />`)}</div>
+        <div class=${trio ? "items three" : "items"}>${asked.items.map((item, at) => html`<${Item} key=${item.id} ...${{ item, at, asked, trio, pressed, busy }} />`)}</div>
         <${Values} asked=${asked} /></div>
       <div class="answers" role="group" aria-labelledby="asked">
         ${!trio && html`<button class="yes" disabled=${busy} onClick=${() => pressed("yes")}>${text.yes}<kbd>y</kbd></button><button class="no" disabled=${busy} onClick=${() => pressed("no")}>${text.no}<kbd>n</kbd></button>`}
-        <button class="plain" disabled=${busy} onClick=${() => pressed("unsure")}>${text.unsure}<kbd>u</kbd></button>
+        <button class="plain" disabled=${busy} onClick=${() => pressed("unsure")}>${trio ? text.unsureTrio : text.unsure}<kbd>u</kbd></button>
         <label class="fairly"><input type="checkbox" checked=${fairly} onChange=${(e) => setFairly(e.target.checked)} /> ${text.probably}</label>
         <div class="side"><button class="plain" onClick=${() => undo(undefined, "menu")}>${text.undo}<kbd>z</kbd></button>
         <button class="plain" aria-pressed=${hinted.value ? "true" : "false"} onClick=${() => { hinted.value = !hinted.value; }}>${hinted.value ? text.hideHint : text.hint}<kbd>h</kbd></button>
         <button class="plain" onClick=${() => setNotes(true)}>${text.note}<kbd>c</kbd></button></div>
         ${asked.why && hinted.value && html`<p class="soft why-asked">${text.whyAsked}: ${asked.why}</p>`}
       </div></div>`
-    : html`<div class="nothing"><h2>${state === "none" ? text.none : engine.value.state === "preparing" ? words.start.preparing(engine.value.share || 0) : progress.value.answers ? text.saved : text.preparing}</h2>${state === "none" && html`<p class="soft">${text.noneHint}</p>`}
-        <button class="plain" onClick=${() => undo(undefined, "menu")}>${text.undo}<kbd>z</kbd></button></div>`}
+    : html`<div class="nothing"><h2>${state === "none" ? text.none : progress.value.answers ? text.saved : engine.value.state === "preparing" ? words.start.preparing(engine.value.share || 0) : text.preparing}</h2>${state === "none" && html`<p class="soft">${text.noneHint}</p>`}
+        ${lastMine() && html`<button class="plain" onClick=${() => undo(undefined, "menu")}>${text.undo}<kbd>z</kbd></button>`}</div>`}
     ${notes && html`<${Note} close=${() => setNotes(false)} />`}
     <p class="progress" aria-live="off">${text.progress(progress.value)}</p>
   </section>`;

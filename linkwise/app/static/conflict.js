@@ -16,7 +16,7 @@ export function Conflict() {
   useEffect(() => { readConflicts(); }, [seq.value]);
   const settle = async (fix, action) => {
     const reply = await say("repair", { targets: [{ seq: fix.seq, action, ...(fix.line ? { line: fix.line } : {}) }] }, "repair");
-    if (reply) { tell(words.said.answered(statementWords({ op: "repair", body: { targets: [{ seq: fix.seq, action }] } }))); await readConflicts(); if (!conflicts.value.length) panel.value = null; }
+    if (reply) { tell(words.said.answered(statementWords({ op: "repair", body: { targets: [{ seq: fix.seq, action }] } }))); await readConflicts(); if (!conflicts.value.length && panel.value === "conflict") panel.value = null; }
   };
   const sentence = (fix) => { const said = statements.value.find((s) => s.seq === fix.seq); return fix.words || (said ? statementWords(said) : `#${fix.seq}`); };
   return html`<${Drawer} title=${text.title}>

@@ -12,7 +12,7 @@ async function opened(told) {
 
 export function Start() {
   const [over, setOver] = useState(false), [busy, setBusy] = useState(""), [pasting, setPasting] = useState(false), chooser = useRef(), area = useRef();
-  const { recent = [], samples = [] } = startPage.value;
+  const { recent = [], samples = [], offered } = startPage.value, coming = offered && !offered.problem;   // a table that the terminal named
   const run = async (what, label) => { setBusy(label); try { await opened(await what()); } catch (problem) { complain(problem); } finally { setBusy(""); } };
   const take = (file) => file && run(() => upload(file.name, file), text.reading);
   const open = (body) => run(() => post("open", body), words.import.working);
@@ -22,7 +22,8 @@ export function Start() {
     <div class="start-grid"><section aria-labelledby="open-title"><h2 id="open-title">${text.title}</h2>
       <div class=${over ? "zone over" : "zone"} onDragOver=${(e) => { e.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${(e) => { e.preventDefault(); setOver(false); take(e.dataTransfer.files[0]); }}>
         <svg viewBox="0 0 48 32" aria-hidden="true"><path d="M4 16h10M14 6v20M14 6h12M14 26h8M26 2v8M26 2h18M26 10h18M22 22v8M22 22h22M22 30h22" /></svg>
-        <p>${busy || text.drop}</p>
+        <p role="status" dir="auto">${busy || (coming ? text.readingFile(offered.name) : text.drop)}</p>
+        ${offered?.problem && html`<p class="bad" role="alert">${offered.name}: ${offered.problem}</p>`}
         <div class="buttons"><button class="primary" onClick=${() => chooser.current.click()}>${text.choose}</button><button class="plain" onClick=${() => setPasting(!pasting)}>${text.paste}</button></div>
         <input ref=${chooser} id="file" type="file" class="unseen" tabindex="-1" aria-label=${text.choose} onChange=${(e) => take(e.target.files[0])} /></div>
       ${pasting && html`<form class="paste" onSubmit=${paste}><label>${text.pasteTitle}<textarea ref=${area} rows="7" placeholder=${text.pasteHint}></textarea></label><button class="primary">${text.pasteGo}</button></form>`}

@@ -116,9 +116,10 @@ async function readMap() {
 export async function readQuestion() {
   try { takeQuestion(await wire.get("question")); } catch (problem) { complain(problem); }
 }
-function takeQuestion(told) {
+function takeQuestion(told, saved = "") {
   const next = told && "question" in told ? told.question : told;
   if (next && next.id && next.id === question.value?.id && asking.value === "ready") return;
+  if (next?.id) spoken.value = [saved, words.said.asked(next.number, next.items.length === 3, next.items.map((item) => item.id))].filter(Boolean).join(" ");
   batch(() => { hinted.value = false; question.value = next && next.id ? next : null; asking.value = next && next.id ? "ready" : told?.state === "done" ? "none" : "waiting"; });
 }
 
@@ -165,12 +166,14 @@ export async function say(op, body, via = "menu") {
 export async function answer(word, confidence = 1) {
   const asked = question.value;
   if (!asked || asking.value !== "ready") return;
+  if (position.value !== null) { tell(words.card.past); return; }
   asking.value = "saving";
   const body = { items: asked.items.map((item) => item.id), answer: word, confidence, question: asked.id };
   const reply = await say("answer", body, "question");
   if (!reply) { if (asking.value === "saving") { asking.value = "waiting"; readQuestion(); } return; }
-  spoken.value = words.said.answered(statementWords({ op: "answer", body }));
-  if (reply.next) takeQuestion(reply.next); else { asking.value = "waiting"; question.value = null; readQuestion(); }
+  const saved = words.said.answered(statementWords({ op: "answer", body }));
+  spoken.value = saved;
+  if (reply.next) takeQuestion(reply.next, saved); else { asking.value = "waiting"; question.value = null; readQuestion(); }
 }
 
 /** The newest standing statement of this person, which `z` undoes; with redo, the newest of their undos. */

@@ -65,11 +65,12 @@ export function Table() {
     <header><h2>${words.panes.table}</h2><span class="soft">${count(facts.total)}${selection.value.length ? ` · ${text.selected(selection.value.length)}` : ""}</span><span class="grow"></span>
       <label class="search"><span class="unseen">${text.filter}</span><input id="filter" type="search" placeholder=${text.filter} onInput=${(e) => filter(e.target.value)} /></label></header>
     <div class="grid" id="table" role="grid" tabindex="0" aria-label=${text.label} aria-rowcount=${facts.total + 1} aria-multiselectable="true" aria-activedescendant=${rowAt(cursor) ? `row-${rowAt(cursor).n}` : undefined} ref=${box} onScroll=${(e) => setTop(e.target.scrollTop)} onKeyDown=${key}>
-      <div class="row head" role="row" aria-rowindex="1">${headed("id", text.item)}${headed("cluster", text.cluster)}${headed("said", text.said)}${columns.map((c) => headed(c.name ?? c, c.name ?? c))}</div>
+      <div class="row head" role="row" aria-rowindex="1">${headed("id", text.item)}${headed("cluster", text.cluster)}${headed("said", text.said)}${project.value?.text && html`<div role="columnheader" class="cell words soft">${text.text}</div>`}${columns.map((c) => headed(c.name ?? c, c.name ?? c))}</div>
       <div class="spacer" role="rowgroup" style=${{ height: `${Math.max(1, facts.total) * ROW}px` }}>
         ${rows.map(([at, row]) => html`<div key=${row.n} id=${`row-${row.n}`} role="row" aria-rowindex=${at + 2} aria-selected=${selected.value.has(row.n) ? "true" : "false"} class=${`row${at === cursor ? " cursor" : ""}${hovered.value?.rows?.length < 50 && hovered.value.rows.includes(row.n) ? " near" : ""}`} style=${{ top: `${at * ROW}px` }}
           onMouseDown=${(e) => { if (e.button === 0) take(at, e); }} onMouseEnter=${() => { hovered.value = { rows: [row.n], node: tree.value ? row.n : -1 }; }} onMouseLeave=${() => { hovered.value = null; }}>
           <div role="gridcell" class="cell name" dir="auto" title=${row.id}>${row.id ?? nameOf(row.n)}</div><div role="gridcell" class="cell"><${Chip} cluster=${clusterOf(row.n)} /></div><div role="gridcell" class="cell number">${saidCount.value.get(row.n) || ""}</div>
+          ${project.value?.text && html`<div role="gridcell" class="cell words" dir="auto" title=${row.text}>${row.text}</div>`}
           ${columns.map((c, i) => html`<div role="gridcell" class="cell" dir="auto">${row.values[i] === null || row.values[i] === undefined ? "–" : String(row.values[i])}</div>`)}</div>`)}
         ${facts.total === 0 && asked.q && html`<div role="row"><div role="gridcell" class="empty">${text.none}</div></div>`}
       </div></div>

@@ -153,7 +153,9 @@ export function Tree() {
       if (node >= 0) openDrop(now, grip.node, node, { x: event.clientX - box.left, y: event.clientY - box.top, height: view.heightAt(x) }, "drag");
       return;
     }
-    if (grip.what === "press" && node >= 0) { focused.value = node; select(rowsBelow(now, node), event.shiftKey || event.ctrlKey || event.metaKey ? "toggle" : "set"); }
+    const still = grip.what === "press" || (grip.what === "pan" && Math.hypot(x - grip.x, y - grip.y) < 8 * view.dense);   // a tap
+    if (still && node >= 0 && moving.value) { const from = moving.value.node, box = canvas.current.getBoundingClientRect(); moving.value = null; openDrop(now, from, node, { x: event.clientX - box.left, y: event.clientY - box.top, height: view.heightAt(x) }, "menu"); return; }
+    if (still && node >= 0) { focused.value = node; select(rowsBelow(now, node), event.shiftKey || event.ctrlKey || event.metaKey ? "toggle" : "set"); }
   };
   const key = (event) => {
     if (!now || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -69,8 +69,8 @@ export const words = {
     drop: "Drop a table, a zip of images or a project (.lw) here", choose: "Choose a file", paste: "Paste a table", or: "or",
     pasteTitle: "Paste rows from a spreadsheet", pasteHint: "The first row holds the names of the columns.", pasteGo: "Read it",
     recent: "Recent projects", noRecent: "Projects you open are listed here, on this computer only.", clear: "Clear the list",
-    tryOut: "Try it with", reading: "Reading the file …", items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),
-    preparing: (share) => `Preparing the engine: ${Math.round(share * 100)} %. You can go on meanwhile; it takes long the first time only.`,
+    tryOut: "Try it with", reading: "Reading the file …", readingFile: (name) => `Reading ${short(name)} …`, items: (n) => many(n, "item"), answers: (n) => many(n, "answer"),
+    preparing: (share) => `Preparing the engine${share ? `: ${Math.round(share * 100)} %.` : " …"} You can go on meanwhile; it takes long the first time only.`,
   },
   roles: { name: "name", number: "number", category: "category", text: "text", picture: "picture", know: "known group", show: "show only", ignore: "ignore" },
   roleHelp: { name: "what an item is called", number: "compared as a number", category: "compared as equal or not", text: "compared by its words", picture: "file name of an image", know: "knowledge: same value, same group", show: "shown on cards, not compared", ignore: "left out" },
@@ -94,17 +94,17 @@ export const words = {
     minimap: "Overview of the tree", oldTree: (seq) => `The tree as it was after #${seq}`, backToNow: "Back to now",
   },
   map: { label: "Map: similar items lie close to each other. Drag around items to select them.", empty: "The map follows the tree.", fit: "Whole map" },
-  table: { filter: "Filter", label: "Items", selected: (n) => `${count(n)} selected`, cluster: "group", said: "said", item: "item", none: "No item matches." },
+  table: { filter: "Filter", label: "Items", selected: (n) => `${count(n)} selected`, cluster: "group", said: "said", item: "item", text: "text", none: "No item matches." },
   select: {
-    none: "Click items or branches to select them. Shift adds.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", clear: "Clear", split: "Two groups",
+    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", clear: "Clear", split: "Two groups",
     closerHint: "① and ② are closer to each other than to ③", namePrompt: "Name of this branch",
   },
   card: {
     pair: "Do these belong together?", trio: "Which one does not belong?", number: (n) => `Question ${count(n)}`,
-    yes: "Together", no: "Apart", unsure: "Unsure", undo: "Undo", hint: "Hint", hideHint: "Hide hint", note: "Note", send: "Keep note", notePrompt: "A note on your last answer",
+    yes: "Together", no: "Apart", unsure: "Unsure", unsureTrio: "Unsure or all alike", undo: "Undo", hint: "Hint", hideHint: "Hide hint", note: "Note", send: "Keep note", notePrompt: "A note on your last answer",
     probably: "I am only fairly sure", saved: "Saved. The next question is coming …", none: "Nothing left to ask", noneHint: "Look at the tree, correct it by hand, or export.", preparing: "Thinking about the first question …",
     differs: "differs most", same: "the same in both", more: (n) => `${many(n, "more value")}`, whyAsked: "Why this question",
-    stale: "That question was already settled; here is the next one.", letters: "Show all", fewer: "Show less", inGroup: (c) => `in ${c}`,
+    past: "You are looking at an earlier tree. Go back to now to answer.", stale: "That question was already settled; here is the next one.", letters: "Show all", fewer: "Show less", inGroup: (c) => `in ${c}`,
     progress({ answers, settled, stable, more }) {
       const parts = [many(answers || 0, "answer")];
       if (settled) parts.push(`${many(settled, "pair")} settled`);
@@ -118,7 +118,7 @@ export const words = {
   marks: { holds: "holds, as an independent check found", broken: "not met: others contradict it, and it is a preference only", doubted: "in doubt: left out until you decide", undone: "undone", waiting: "not checked yet", none: "" },
   conflict: { title: "These cannot all be true", lead: "Any one of these changes settles it. You can go on answering; what is in doubt is left out meanwhile.", drop: "Drop it", flip: "Turn it around", soften: "Keep as a preference", proof: (n) => `Why (${many(n, "statement")})`, later: "Later", next: "Next contradiction", one: "One contradiction" },
   why: { title: (a, b) => `Why ${short(a)} and ${short(b)}?`, otherwise: "To have it otherwise", working: "Looking for the reason …", pick: "Select two items first, then ask why." },
-  move: { title: "What does this move say?", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: walk to the target with the arrows or find it with /, then Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "A becomes the nearest neighbor of B.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
+  move: { title: "What does this move say?", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: click the branch it belongs to, or walk there with the arrows or / and press Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "A becomes the nearest neighbor of B.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
   history: { title: "History", at: (seq, last) => `#${seq} of ${last}`, play: "Play", stop: "Stop", compare: "Compare with now", undo: "Undo this", redo: "Redo", moved: (n) => (n === null || n === undefined ? "" : `moved ${count(n)}`), refers: (n) => `${many(n, "later statement")} refer to it`, slider: "Position in the history" },
   compare: { title: "Compare", from: "From", to: "to", now: "now", working: "Comparing …", moved: (n, total) => (n ? `${many(n, "item")} of ${count(total)} moved to another group` : "No item moved to another group."), item: "item", was: "was in", is: "is in", because: "because of", more: (n) => `and ${count(n)} more` },
   export: { title: "Export", at: (seq) => `The state after #${seq}`, again: "Again, without this page", python: "In Python", shell: "In the shell", copy: "Copy", copied: "Copied", get: "Save", code: "The code is complete: columns, preparation, method and number of groups. Put it beside the exported files." },
@@ -126,5 +126,5 @@ export const words = {
   phone: { only: "Tree, map and table need a wider screen.", last: "Your last answers", change: "Undo" },
   helpTitle: "Help and keys", helpLead: "Answer questions or correct the tree by hand. linkwise keeps to everything you say, shows what follows, and tells you when two statements cannot both be true.",
   cluster: (c) => (c < 0 ? "–" : `group ${c + 1}`),
-  said: { answered: (w) => `Saved: ${w}`, undone: (seq) => `#${seq} undone`, nothing: "There is nothing of yours to undo.", moved: (n) => (n ? `The tree changed: ${many(n, "item")} moved.` : "The tree is up to date."), selected: (n) => `${many(n, "item")} selected`, refused: "linkwise did not take this: " },
+  said: { answered: (w) => `Saved: ${w}.`, asked: (number, trio, names) => `${number ? `Question ${count(number)}. ` : ""}${trio ? words.card.trio : words.card.pair} ${names.map((name) => short(name)).join("; ")}.`, undone: (seq) => `#${seq} undone`, nothing: "There is nothing of yours to undo.", moved: (n) => (n ? `The tree changed: ${many(n, "item")} moved.` : "The tree is up to date."), selected: (n) => `${many(n, "item")} selected`, refused: "linkwise did not take this: " },
 };

@@ -48,6 +48,16 @@ def test_a_preview_proposes_what_read_data_can_read():
     assert chosen(told) == {**given, "scale": told["options"]["scale"]}
 
 
+@pytest.mark.parametrize(("name", "role"), [("Château d'Or, dry white", "name"), ("a word of " * 9, "show")])
+def test_items_are_named_by_short_words_that_differ(name, role):
+    """Names of more than three parts are texts for `look`; questions about row numbers would tell a person nothing."""
+    raw = "".join(["wine,alcohol\n", *(f'"{name} {at}",{at % 7}\n' for at in range(20))]).encode()
+    told = preview("wines.csv", raw)
+    assert {one["name"]: one["role"] for one in told["columns"]} == {"wine": role, "alcohol": "number"}
+    again = preview("wines.csv", raw.replace(b" 1\"", b" 2\""))  # two are alike
+    assert again["columns"][0]["role"] == "show"
+
+
 def test_what_the_page_sends_back_gives_the_same_preview_and_the_same_items():
     first = preview("beers.csv", RAW, ROLES)
     again = preview("beers.csv", RAW, ROLES, chosen(first))
