@@ -29,7 +29,7 @@ pixels, digit = load_digits(return_X_y=True)
 chosen = np.isin(digit, DIGITS)
 X, y = pixels[chosen] / 16, np.searchsorted(DIGITS, digit[chosen])
 
-# %% Somebody says of 30 trios which two belong together: a and b rather than c
+# %% Thirty trios, and which two of each belong together: a and b rather than c
 said = label_triplets_sample(y, 30, random_state=2)
 trios = said.of(Kind.TRIPLET)
 

@@ -17,4 +17,4 @@ print(verdict)
 
 # %%
 # The same as a graph.
-plot_conflict(verdict.explanation, known, ax=plt.subplots()[1])
+plot_conflict(verdict.explanation, known, ax=plt.subplots(layout="constrained")[1])

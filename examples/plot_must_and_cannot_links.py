@@ -20,7 +20,7 @@ X = np.repeat(corners, 12, axis=0) + 0.45 * rng.normal(size=(48, 2))
 plain = ConstrainedAgglomerative(2).fit(X)
 
 # %%
-# Somebody who knows better says that sample 0 belongs with sample 13, and that 0 does not belong with 25.
+# Sample 0 belongs with sample 13, and not with 25.
 known = Constraints.build(48, must_link=[(0, 13)], cannot_link=[(0, 25)])
 model = ConstrainedAgglomerative(2).fit(X, constraints=known)
 

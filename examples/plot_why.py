@@ -17,4 +17,4 @@ model = ConstrainedAgglomerative(3).fit(X, constraints=known)
 print(why(model, 0, 4, known))
 
 # %%
-plot_dendrogram(model.dendrogram_, labels=model.labels_, constraints=known, ax=plt.subplots()[1])
+plot_dendrogram(model.dendrogram_, labels=model.labels_, constraints=known, ax=plt.subplots(layout="constrained")[1])

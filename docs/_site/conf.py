@@ -77,10 +77,9 @@ copybutton_prompt_is_regexp = True
 
 # The order of a first visit; an example that is not listed comes last.
 ORDER = [
-    "must_and_cannot_links", "front_door", "triplets", "taxonomy", "explain", "repair", "certificate", "why",
-    "doubt", "questions", "questions_about_trees", "learned_metric", "distboost", "rca", "consensus", "sizes", "groups",
-    "cut_agreeing", "forest", "soft_links", "mixture", "spectral", "text", "precomputed", "pipeline", "search",
-    "save_and_load", "compare", "large_data", "new_samples", "missing_labels", "heatmap",
+    "must_and_cannot_links", "front_door", "triplets", "taxonomy", "missing_labels", "groups", "soft_links", "sizes",
+    "explain", "repair", "certificate", "why", "doubt", "questions", "learned_metric", "mixture", "spectral",
+    "text", "records", "precomputed", "many_samples", "forest", "pipeline", "search", "new_samples", "heatmap",
 ]  # fmt: skip
 
 

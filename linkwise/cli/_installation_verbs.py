@@ -1,4 +1,4 @@
-"""The verbs about the installation: ``warmup``, ``info``, and in the source tree ``reproduce``."""
+"""The verbs about the installation: ``docs``, ``warmup``, ``info``, and in the source tree ``reproduce``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,49 @@ from linkwise._messages import many
 from linkwise._threads import cores
 from linkwise.cli._options import Whole, quiet_option
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
+
+SOURCE = Path(__file__).resolve().parents[2]  # the source tree, where linkwise runs from one
+
+
+@verb(short_help="Open the documentation, or say where it is.")
+@click.option("--no-browser", is_flag=True, help="Print where it is, and open no browser.")
+def docs(no_browser: bool) -> None:
+    """Open the documentation in a browser, or say where it is.
+
+    In the source tree this is the site that `bash scripts/docs` builds, elsewhere the address that the package states.
+    """
+    place, words = documentation()
+    if place and not no_browser:
+        import threading
+        import webbrowser
+
+        opening = threading.Thread(target=webbrowser.open, args=(place,), daemon=True)
+        opening.start()
+        opening.join(timeout=5)  # a browser in the terminal never returns
+    answer({"documentation": place, "where": words}, words)
+
+
+def documentation() -> tuple[str, str]:
+    """Address of the documentation, empty where there is none to open, and where it is in words."""
+    from importlib import metadata
+
+    pages = SOURCE / "docs"
+    site = pages / "_build" / "html" / "index.html"
+    if site.is_file():
+        return site.as_uri(), f"The documentation is {site}"
+    if (pages / "start.md").is_file():
+        return "", f"The pages are in {pages}, start.md first. `bash scripts/docs` makes a site of them."
+    try:
+        stated = metadata.metadata("linkwise").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        stated = []
+    for label, _, address in (entry.partition(",") for entry in stated):
+        if label.strip().lower() == "documentation":
+            return address.strip(), f"The documentation is {address.strip()}"
+    return "", (
+        f"The pages are in the folder docs of the source archive, linkwise-{__version__}.tar.gz.\n"
+        "Here, `linkwise VERB --help` tells about a command, and help(linkwise.cluster) in Python about a name."
+    )
 
 
 @verb(short_help="Compile what commands and estimators use now, so that their first real use is quick.")

@@ -31,7 +31,7 @@ from linkwise.cli._cluster_verb import cluster
 from linkwise.cli._demo_verb import demo
 from linkwise.cli._doubt_verb import doubt
 from linkwise.cli._duplicates_verb import duplicates
-from linkwise.cli._installation_verbs import info, reproduce, warmup
+from linkwise.cli._installation_verbs import docs, info, reproduce, warmup
 from linkwise.cli._look_verb import look
 from linkwise.cli._open_verb import open_verb
 from linkwise.cli._refine_verb import refine
@@ -76,7 +76,7 @@ def commands() -> None:
 
 
 _FIRST = (demo, look, cluster, open_verb, check, explain, repair, doubt, ask, why, assign)
-for _verb in (*_FIRST, refine, duplicates, plot, report, score, compare, select, convert, warmup, info):
+for _verb in (*_FIRST, refine, duplicates, plot, report, score, compare, select, convert, docs, warmup, info):
     commands.add_command(_verb)
 if (Path(__file__).parents[2] / "studies" / "papers").is_dir():  # in the source tree, not where it is only installed
     commands.add_command(reproduce)

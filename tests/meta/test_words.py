@@ -83,6 +83,19 @@ def test_docstrings_of_modules_name_the_thing_they_hold(room):
     assert [f"{path}: {text}" for path, text in modules.items() if re.match(OPENING, text)] == []
 
 
+PAGES = [
+    path
+    for path in [ROOT.parent / "README.md", *sorted((ROOT.parent / "docs").glob("*.md"))]
+    if path.stem not in ("errata", "papers", "reproduced")  # titles and words of papers
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_are_plain_english(page):
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert [line for habit in HABITS.values() for line in prose.splitlines() if re.search(habit, line)] == []
+
+
 def identifiers(tree: ast.Module) -> Iterator[str]:
     """Names that a module defines, and the arguments it passes by keyword."""
     for node in ast.walk(tree):
