@@ -1,7 +1,8 @@
 """ETE 3 reads every tree that linkwise writes: forests, many-way nodes, odd names, names of inner nodes.
 
-``python -m tests.ete3_trees`` where ete3 is installed, with Python 3.12 or older: it does not load with newer ones, so that
-the suite cannot hold it. The other readers, Biopython, DendroPy and SciPy, are in ``tests/unit/result/test_join.py``.
+``python -m tests.ete3_trees`` where ete3 is installed, with Python 3.12 or older: it does not load with newer ones, so
+that the suite cannot hold it. The other readers, Biopython, DendroPy and SciPy, are in
+``tests/unit/result/test_join.py``.
 """
 
 from __future__ import annotations
