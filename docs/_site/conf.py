@@ -145,7 +145,7 @@ suppress_warnings = ["config.cache"]  # two settings are functions, which Sphinx
 
 HOMES: dict[str, str] = {}
 # On pages about the terminal these words are verbs of the command line, not the functions of the same names.
-VERBS = frozenset(["check", "cluster", "close", "compare", "conflicts", "explain", "look", "repair", "report", "why"])
+VERBS = frozenset(["check", "cluster", "duplicates", "look", "refine", "repair", "report", "why"])
 TERMINAL = frozenset(["command-line", "tutorial", "door-table", "journeys", "files"])
 
 
