@@ -21,7 +21,17 @@ from linkwise.io._text import NUMBER, delimiter_of, read_rows, shown
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
-THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+# One group of three digits behind a mark, which may divide thousands or decimals, by the decimal mark of the text.
+_UNCLEAR = {".": re.compile(r"[+-]?[0-9]{1,3},[0-9]{3}"), ",": re.compile(r"[+-]?[0-9]{1,3}\.[0-9]{3}")}
+# Thousands that can be nothing else: with a decimal part, several groups, or marks that only divide thousands.
+_GROUPED = {
+    decimal: re.compile(
+        rf"[+-]?[1-9][0-9]{{0,2}}(?:(?:{mark}[0-9]{{3}})+{end}|(?:{mark}[0-9]{{3}}){{2,}}|(?: [0-9]{{3}})+{end}"
+        rf"|(?:['\u2019\u00a0\u202f][0-9]{{3}})+(?:{end})?)"
+    )
+    for decimal, mark, end in ((".", ",", r"\.[0-9]+"), (",", r"\.", ",[0-9]+"))
+}
+_DIVIDERS = re.compile("[ '\u2019\u00a0\u202f]")
 _OF_NUMBERS = b"0123456789+-.eE \t"
 
 
@@ -35,9 +45,13 @@ class Script(NamedTuple):
         """The number in a cell without spaces around it, NaN for a missing one, None for anything else."""
         if cell.lower() in MISSING or cell in self.missing:
             return np.nan
-        if self.decimal != ".":
-            cell = "" if "." in cell else cell.replace(self.decimal, ".")
-        return float(cell) if NUMBER.fullmatch(cell) else None
+        plain = cell if self.decimal == "." else "" if "." in cell else cell.replace(",", ".")
+        if NUMBER.fullmatch(plain):
+            return float(plain)
+        if not _GROUPED[self.decimal].fullmatch(cell):
+            return None
+        whole, _, part = _DIVIDERS.sub("", cell).partition(self.decimal)
+        return float(f"{whole.replace('.', '').replace(',', '')}.{part}")
 
     def blank(self, column: FloatArray) -> FloatArray:
         """Mark numbers that stand for a missing one, such as -999."""
@@ -46,6 +60,13 @@ class Script(NamedTuple):
 
 
 PLAIN = Script()
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a comma in a number can be the decimal mark only; in 1,234 it may divide thousands."""
+    if COMMA.fullmatch(cell):
+        return not _UNCLEAR["."].fullmatch(cell)
+    return "," in cell and _GROUPED[","].fullmatch(cell) is not None and _GROUPED["."].fullmatch(cell) is None
 
 
 class Columns(ABC):
@@ -206,8 +227,7 @@ class DelimitedColumns(Columns):
             if any("." in cell and NUMBER.fullmatch(cell) for cell in cells):
                 return None
             if odd >= 0 and example is None:
-                sure = (cell for cell in cells if COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell))
-                example = next(sure, None)
+                example = next(filter(has_decimal_comma, cells), None)
         return example
 
 
@@ -319,12 +339,14 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bo
             marks += [mark for mark in odd if mark not in marks]
     ways = []
     decimal = hint(command="`--decimal ,`", python="decimal=','")
+    point = hint(command="`--decimal .`", python="decimal='.'")
     if "comma" in like:
         ways.append(f"these look like decimal commas: {decimal}")
     if "thousands" in like:
         word = examples["thousands"]
-        plain = word.replace(",", "")
-        ways.append(f"write {shown(word)} without commas ({plain}); if the comma is the decimal mark: {decimal}")
+        mark, marks, other = (",", "commas", decimal) if script.decimal == "." else (".", "points", point)
+        plain, name = word.replace(mark, ""), marks.removesuffix("s")
+        ways.append(f"write {shown(word)} without {marks} ({plain}); if the {name} is the decimal mark: {other}")
     if "script" in like:
         word = examples["script"]
         ways.append(f"write {shown(word)} in plain digits: {unicodedata.normalize('NFKC', word)}")
@@ -349,7 +371,7 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bo
 def kind_of(cells: list[str], script: Script = PLAIN) -> tuple[str, list[str]]:
     """Return the likely meaning of a column, and its cells that are not numbers of the ``script``, each once."""
     odd = list(dict.fromkeys(cell for cell in cells if script.number(cell) is None))
-    if all(map(THOUSANDS.fullmatch, odd)):
+    if all(map(_UNCLEAR[script.decimal].fullmatch, odd)):
         return "thousands", odd
     if all(map(COMMA.fullmatch, odd)):
         return "comma", odd

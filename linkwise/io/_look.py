@@ -17,7 +17,7 @@ from linkwise._files import guess_encoding
 from linkwise._messages import and_more, in_words, many, number, some_of
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._columns import COMMA, MISSING, THOUSANDS, Columns, DelimitedColumns, Script, typed_columns
+from linkwise.io._columns import COMMA, MISSING, Columns, DelimitedColumns, Script, has_decimal_comma, typed_columns
 from linkwise.io._data import open_columns, read_data
 from linkwise.io._prepare import Table
 from linkwise.io._text import NUMBER, is_path, read_raw, shown, source_name
@@ -246,7 +246,7 @@ def _decimal(found: Columns) -> str:
     commas = points = 0
     for column in range(len(found.names)):
         cells = found.words(column)
-        commas += any(COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell) for cell in cells)
+        commas += any(map(has_decimal_comma, cells))
         points += any("." in cell and NUMBER.fullmatch(cell) for cell in cells)
     return "," if commas > points else "."
 

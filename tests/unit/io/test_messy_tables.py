@@ -126,3 +126,30 @@ def test_groups_under_headers_of_their_own_are_together_and_labels_apart_as_well
     assert len(advice) == (header == "art;gruppe")
     if advice:  # doing what it says helps
         assert "call the column label instead of gruppe" in advice[0]
+
+
+@pytest.mark.parametrize(
+    ("decimal", "cells"),
+    [
+        (".", {"1,482.51": 1482.51, "1,234,567": 1234567, "-1,000.5": -1000.5, "1'234": 1234, "1\u00a0234.5": 1234.5}),
+        (",", {"1.482,51": 1482.51, "1.234.567": 1234567, "-1.000,5": -1000.5, "1 482,5": 1482.5, "1\u202f234": 1234}),
+    ],
+)
+def test_thousands_are_read_where_they_can_be_nothing_else(write, decimal, cells):
+    path = write("x;y\n" + "".join(f"{cell};{row}\n" for row, cell in enumerate(cells)))
+    assert read_data(path, decimal=decimal).X[:, 0].tolist() == list(cells.values())
+
+
+@pytest.mark.parametrize(("decimal", "cell"), [(".", "1,482"), (",", "1.482"), (".", "15 000"), (",", "1,482.5")])
+def test_thousands_that_may_be_decimals_or_words_are_refused(write, decimal, cell):
+    with pytest.raises(LinkwiseError, match="cells that are not numbers"):
+        read_data(write(f"x;y\n{cell};1\n900;2\n"), decimal=decimal)
+    if decimal == "," and cell == "1.482":
+        with pytest.raises(LinkwiseError, match=r"without points \(1482\); if the point is the decimal mark"):
+            read_data(write(f"x;y\n{cell};1\n900;2\n"), decimal=decimal)
+
+
+def test_amounts_alone_tell_that_commas_are_decimal(write):
+    path = write("name;amount\na;1.482,51\nb;14.581,03\nc;900\n")
+    with pytest.warns(LinkwiseWarning, match="decimal commas, as in 1.482,51"):
+        assert read_data(path, id="name").X.ravel().tolist() == [1482.51, 14581.03, 900.0]
