@@ -150,7 +150,7 @@ def test_no_journey_is_lost():
         5,
         5,
         2,
-        4,
+        3,
         3,
         3,
     ]
