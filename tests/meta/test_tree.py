@@ -110,6 +110,7 @@ COMMANDS = (
     "scripts/test",
     "scripts/test-floor",
     "scripts/test-kernels",
+    "scripts/try-release",
     ".ci/run",
 )
 
@@ -122,6 +123,19 @@ def test_shell_scripts_parse(script):
 @pytest.mark.parametrize("script", [*COMMANDS, "scripts/changelog", "scripts/vendor"])
 def test_commands_are_executable(script):
     assert os.access(ROOT / script, os.X_OK)
+
+
+def test_a_release_is_tried_only_where_there_is_one(tmp_path):
+    for made in ([], ["linkwise-1.0-py3-none-any.whl"], ["linkwise-1.0.tar.gz"]):
+        for name in made:
+            (tmp_path / name).write_bytes(b"")
+        done = subprocess.run(
+            ["bash", str(ROOT / "scripts" / "try-release"), str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1, done.stdout
+        assert "expected one of each" in done.stderr
+        for name in made:
+            (tmp_path / name).unlink()
 
 
 def test_the_readme_example_runs_and_prints_what_it_says(tmp_path):
