@@ -99,14 +99,15 @@ def cluster_blocks(
             **options,
         )
     certificate = found.certificate
-    lines = [f"{many(certificate.n_rows, 'sample')} in {many(k, 'cluster')} after {many(found.n_passes, 'pass')}."]
+    full = sum(size > 0 for size in certificate.sizes)
+    lines = [f"{many(certificate.n_rows, 'sample')} in {many(full, 'cluster')} after {many(found.n_passes, 'pass')}."]
     proof = found.tree_certificate
     lines += [str(certificate), *([] if proof is None else [f"{str(proof)[0].upper()}{str(proof)[1:]}"])]
     made = ["labels", "centers.npy", "certificate.json", *([] if proof is None else ["tree"])]
     lines += [f"  {visible(found.folder / name)}" for name in made if name != "centers.npy"]
     told = {
         "samples": certificate.n_rows,
-        "clusters": k,
+        "clusters": full,
         "sizes": certificate.sizes,
         "passes": found.n_passes,
         "converged": found.converged,
