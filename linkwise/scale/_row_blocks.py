@@ -439,7 +439,10 @@ def _identifiers(piece: Piece, table: Any, id_column: str) -> npt.NDArray[Any]:
     if piece.form == "frame":
         column = table[id_column].iloc[piece.low : piece.high]
         missing = np.flatnonzero(column.isna().to_numpy())
-        values = column.to_numpy()
+        form = str(column.dtype).lower()
+        whole = form.startswith(("int", "uint")) and not len(missing)  # numbers that pandas may hold as objects
+        numbers = np.uint64 if form.startswith("uint64") else np.int64
+        values = column.to_numpy(dtype=numbers) if whole else column.to_numpy()
     else:
         column = table.column(id_column)
         missing = np.flatnonzero(column.is_null().to_numpy())
@@ -447,5 +450,6 @@ def _identifiers(piece: Piece, table: Any, id_column: str) -> npt.NDArray[Any]:
     if len(missing):
         msg = f"{piece.name}, row {piece.first + int(missing[0]):,}: column {id_column!r} is missing, expected a name."
         raise ScaleError(msg)
-    kind = np.uint64 if values.dtype == np.uint64 else np.int64 if values.dtype.kind in "iu" else str
-    return np.asarray(values, dtype=kind)
+    if values.dtype.kind not in "iu":
+        return np.asarray(values, dtype=str)
+    return np.asarray(values, dtype=np.uint64 if values.dtype == np.uint64 else np.int64)

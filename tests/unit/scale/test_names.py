@@ -147,3 +147,50 @@ def test_numbers_with_a_point_name_no_rows(tmp_path):
             ConstraintError, match=r"said\.parquet: column 'a' holds double, expected row numbers or names"
         ):
             work()
+
+
+def data_frame(names):
+    import warnings
+
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # old versions advise about the way they plan
+        import dask.dataframe as dd
+
+        return dd.from_pandas(pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "name": names}), npartitions=3)
+
+
+@pytest.mark.parametrize("form", ["words", "whole", "Int64", "category", "beyond 2^63", None])
+def test_dask_data_frames_give_the_same_labels(tmp_path, form):
+    import pandas as pd
+
+    names = {
+        "words": [f"r{i}" for i in range(N)],
+        "whole": [*range(100, 100 + N)],
+        "Int64": pd.array(range(100, 100 + N), dtype="Int64"),
+        "category": pd.Categorical([f"r{i}" for i in range(N)]),
+        "beyond 2^63": WIDE,
+    }.get(form)
+    frame = data_frame([0] * N if names is None else names)
+    told = {"block_rows": 15, "columns": ["x", "y"]}
+    (tmp_path / "rows.csv").write_text("kind,a,b\nmust_link,2,30\ncannot_link,4,5\n")
+    here = cluster(X, tmp_path / "rows.csv", 2, block_rows=15, out=tmp_path / "here")
+    found = [cluster(frame, tmp_path / "rows.csv", 2, **told, out=tmp_path / "rows")]
+    if names is not None:
+        a, b, c, d = (str(names[i]) for i in (2, 30, 4, 5))
+        (tmp_path / "said.csv").write_text(f"kind,a,b\nmust_link,{a},{b}\ncannot_link,{c},{d}\n")
+        found.append(cluster(frame, tmp_path / "said.csv", 2, **told, id="name", out=tmp_path / "names"))
+        kept = pq.read_table(tmp_path / "names" / "labels").column("name").to_pylist()
+        assert [str(one) for one in kept] == [str(one) for one in names]
+    for one in found:
+        assert one.certificate.ok
+        assert one.labels.tolist() == here.labels.tolist()
+
+
+def test_a_missing_name_of_a_data_frame_is_told(tmp_path):
+    import pandas as pd
+
+    names = pd.array([*range(20), None, *range(21, N)], dtype="Int64")
+    with pytest.raises(ScaleError, match=r"partition 1 of the data frame, row \d+: column 'name' is missing"):
+        cluster(data_frame(names), None, 2, id="name", block_rows=15, out=tmp_path / "out")
