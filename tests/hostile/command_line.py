@@ -40,6 +40,7 @@ SLOW = 60.0  # seconds of processor time
 ROWS = [(f"n{i:02d}", round(i % 3 * 10 + 0.1 * i, 1), round(i * 7 % 5 * 0.3, 1), "ab"[i % 2]) for i in range(12)]
 SAID = "kind,a,b,c,weight\nmust_link,n00,n03,,\ncannot_link,n00,n01,,\ntriplet,n00,n03,n01,\nmust_link,n05,n08,,0.5\n"
 PAIRS = "kind,a,b\nmust_link,0,3\nmust_link,6,3\ncannot_link,0,1\n"
+NAMED = "kind,a,b\nmust_link,n00,n03\nmust_link,n06,n03\nmust_link,n05,n08\ncannot_link,n00,n01\ncannot_link,n04,n08\n"
 PATHS = "sample,path\n" + "".join(f"n{i:02d},A/{'BCD'[i % 3]}\n" for i in range(9))
 TRUTH = "name,class\n" + "".join(f"n{i:02d},{'xyz'[i % 3]}\n" for i in range(12))
 
@@ -54,14 +55,14 @@ CELLS = [
 # every verb, with one file in each place where it takes one; `bad` is the damaged one
 VERBS = [
     ("look", "bad:data"),
-    ("cluster", "bad:data", "-k", "2", "-o", "out"),
+    ("cluster", "bad:data", "--id", "name", "--categories", "color", "-k", "2", "-o", "out"),
     ("cluster", "bad:data", "--id", "name", "-k", "3", "-c", "said.csv", "-o", "out", "--drop", "color"),
-    ("cluster", "bad:data", "-o", "out", "--scale", "auto", "--impute", "median", "--categories", "onehot"),
+    ("cluster", "bad:data", "-o", "out", "--scale", "auto", "--impute", "median", "--categories", "auto"),
     ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:said", "-o", "out"),
     ("cluster", "data.csv", "--id", "name", "--drop", "color", "-c", "bad:said", "-o", "out", "--skip-bad"),
     ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:paths", "-o", "out"),
-    ("cluster", "bad:data", "--workers", "0", "-k", "2", "-o", "out"),
-    ("cluster", "bad:data", "--workers", "0", "-k", "2", "--id", "name", "--columns", "x,y", "-c", "pairs.csv", "-o", "out"),
+    ("cluster", "bad:rows", "--workers", "0", "-k", "2", "-o", "out"),
+    ("cluster", "bad:table", "--workers", "0", "-k", "2", "--id", "name", "--columns", "x,y", "-c", "named.csv", "-o", "out"),
     ("cluster", "rows.parquet", "--workers", "0", "-k", "2", "-c", "bad:pairs", "-o", "out", "--block-rows", "5"),
     ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "said.csv", "-o", "out", "--method", "bad:word"),
     ("check", "bad:said"),
@@ -72,10 +73,11 @@ VERBS = [
     ("explain", "bad:said"),
     ("repair", "bad:said", "--auto", "-o", "out.csv"),
     ("repair", "bad:said", "--drop", "2", "-o", "out.csv"),
-    ("doubt", "bad:data", "--id", "name", "-c", "said.csv"),
-    ("doubt", "data.csv", "--id", "name", "--drop", "color", "-c", "bad:said", "--auto", "-o", "out.csv"),
-    ("ask", "bad:data", "--id", "name", "-o", "out.csv"),
-    ("ask", "data.csv", "--id", "name", "--drop", "color", "-o", "out.csv", "-c", "bad:said"),
+    ("doubt", "bad:data", "--id", "name", "--drop", "color", "-k", "3", "-c", "named.csv"),
+    ("doubt", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:named", "--auto", "-o", "out.csv"),
+    ("ask", "bad:data", "--id", "name", "--drop", "color", "--log", "out.jsonl"),
+    ("ask", "data.csv", "--id", "name", "--drop", "color", "--log", "out.jsonl", "-c", "bad:named"),
+    ("ask", "data.csv", "--id", "name", "--drop", "color", "--log", "bad:log"),
     ("why", "bad:result", "n01", "n02"),
     ("why", "result", "bad:word", "n02"),
     ("why", "result", "n01", "n02", "-c", "bad:said"),
@@ -92,7 +94,7 @@ VERBS = [
     ("score", "result", "bad:truth", "--id", "name"),
     ("compare", "bad:result", "result"),
     ("compare", "result", "bad:labels"),
-    ("select", "bad:said", "-m", "2", "-o", "out.csv"),
+    ("select", "bad:named", "-m", "2", "-o", "out.csv"),
     ("convert", "bad:said", "out.csv"),
     ("convert", "bad:paths", "out.jsonl"),
     ("convert", "bad:tree", "out.nwk"),
@@ -102,6 +104,10 @@ SUFFIXES = {
     "data": (".csv", ".tsv", ".parquet", ".arrow", ".npy", ".npz", ".xlsx", ".lw", ".csv.gz"),
     "said": (".csv", ".jsonl", ".json", ".txt", ".parquet"),
     "pairs": (".csv", ".parquet"),
+    "named": (".csv",),
+    "rows": (".parquet", ".npy"),
+    "table": (".parquet",),
+    "log": (".jsonl",),
     "paths": (".csv", ".nwk", ".json"),
     "truth": (".csv", ".parquet"),
     "labels": (".csv",),
@@ -117,14 +123,16 @@ def prepare(folder):
     table = pa.table({"name": names, "x": x, "y": y, "color": color})
     text = "\n".join([",".join(header), *(",".join(map(str, row)) for row in ROWS)]) + "\n"
     (folder / "data.csv").write_text(text)
-    for name, content in (("said", SAID), ("pairs", PAIRS), ("paths", PATHS), ("truth", TRUTH)):
+    for name, content in (("said", SAID), ("pairs", PAIRS), ("named", NAMED), ("paths", PATHS), ("truth", TRUTH)):
         (folder / f"{name}.csv").write_text(content)
     pq.write_table(table.select(["x", "y"]), folder / "rows.parquet")
-    with contextlib.chdir(folder), silence():
+    with contextlib.chdir(folder), silence("y\nn\n3\n"):
         code = run_command(
             ["cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "said.csv", "-o", "result"]
         )
-    assert code == 0
+        log = ["ask", "data.csv", "--id", "name", "--drop", "color", "--log", "log.jsonl", "--budget", "3"]
+        asked = run_command(log)
+    assert code == asked == 0
     found = {("data", ".csv"): text.encode(), ("data", ".tsv"): text.replace(",", "\t").encode()}
     for suffix, write in ((".parquet", pq.write_table), (".arrow", pyarrow.feather.write_feather)):
         held = io.BytesIO()
@@ -155,6 +163,9 @@ def prepare(folder):
     held = io.BytesIO()
     pq.write_table(pa.table({"kind": ["must_link", "cannot_link"], "a": [0, 3], "b": [3, 1]}), held)
     found |= {("pairs", ".csv"): PAIRS.encode(), ("pairs", ".parquet"): held.getvalue()}
+    found["log", ".jsonl"] = (folder / "log.jsonl").read_bytes()
+    found |= {("named", ".csv"): NAMED.encode(), ("table", ".parquet"): found["data", ".parquet"]}
+    found |= {("rows", ".parquet"): (folder / "rows.parquet").read_bytes(), ("rows", ".npy"): found["data", ".npy"]}
     tree = (folder / "result" / "tree.nwk").read_bytes()
     nested = {"name": "all", "children": [{"name": "A", "children": [{"name": "n00"}, {"name": "n01"}]}, {"name": "n02"}]}
     found |= {("paths", ".csv"): PATHS.encode(), ("paths", ".nwk"): b"((n00,n01)A,(n02,n03)B);"}
@@ -174,10 +185,10 @@ def prepare(folder):
 
 
 @contextlib.contextmanager
-def silence():
-    """Catch what is printed inside the block; standard input is empty."""
+def silence(answers=""):
+    """Catch what is printed inside the block, and give answers to what is asked."""
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2)]
-    kept, sys.stdin = sys.stdin, io.StringIO("")
+    kept, sys.stdin = sys.stdin, io.StringIO(answers)
     try:
         with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
             yield streams
@@ -364,7 +375,8 @@ def examine(case, folder, tally):
             found.append(("standard output is not JSON", f"{bad} {said[:80]!r}"))
     if code == 0 and case.words[0] == "cluster" and "--workers" not in case.words:
         found += _judge_labels(folder)
-    changed = [name for name, content in before.items() if (folder / name).read_bytes() != content]
+    written = case.words[case.words.index("--log") + 1] if "--log" in case.words else None
+    changed = [name for name, content in before.items() if name != written and (folder / name).read_bytes() != content]
     if changed:
         found.append(("a file that was read has changed", str(changed)))
     for path in folder.iterdir():
