@@ -92,7 +92,7 @@ def cluster_blocks(
             k,
             client=client,
             out=output,
-            columns=given["columns"] or None,
+            columns=[name.strip() for one in given["columns"] for name in one.split(",")] or None,
             id=given["id_column"],
             force=given["force"],
             verbose=not silent,

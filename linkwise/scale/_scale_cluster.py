@@ -475,8 +475,8 @@ class _Run:
         empty = certificate.sizes.count(0)
         if empty:
             warn_user(
-                f"{empty:,} of the {len(certificate.sizes):,} clusters are empty: the rows left none for them.\n"
-                "Hint: a smaller n_clusters; equal rows share a cluster."
+                f"{empty:,} of the {len(certificate.sizes):,} clusters {'is' if empty == 1 else 'are'} empty.\n"
+                "Hint: ask for fewer clusters; equal rows mostly share one."
             )
 
     # -- the checkpoint --------------------------------------------------------------------------------------------

@@ -46,60 +46,62 @@ TRUTH = "name,class\n" + "".join(f"n{i:02d},{'xyz'[i % 3]}\n" for i in range(12)
 
 # what a cell may hold
 CELLS = [
-    "", " ", "nan", "NaN", "inf", "-inf", "1e308", "-1e308", "1e400", "1e-320", "-0", "0x1F", "1_000", "1,5", "１２", "null",
-    "None", "NA", "=1+1", "\u202eabc", "a\nb", '"', "'", ";", "\t", "\x00", "😀", "é", "e\u0301", "007", "1.0", "TRUE", "n00",
-    "n01", "N01", " n01", "9" * 30, "x" * 5000, "../../etc", "<script>", "%s%n", "{}", "[1]", "must_link", "triplet", "-1",
-    "2026-11-19", "0.1.2", "1;2;3", "A/B/C", "//", "\ufeff", "\u2028", "12 kg", "--help", "$(id)",
+    "", " ", "nan", "NaN", "inf", "-inf", "1e308", "-1e308", "1e400", "1e-320", "-0", "0x1F", "1_000", "1,5",
+    "１２", "null", "None", "NA", "=1+1", "\u202eabc", "a\nb", '"', "'", ";", "\t", "\x00", "😀", "é", "e\u0301",
+    "007", "1.0", "TRUE", "n00", "n01", "N01", " n01", "9" * 30, "x" * 5000, "../../etc", "<script>", "%s%n",
+    "{}", "[1]", "must_link", "triplet", "-1", "2026-11-19", "0.1.2", "1;2;3", "A/B/C", "//", "\ufeff",
+    "\u2028", "12 kg", "--help", "$(id)",
 ]  # fmt: skip
 
 # every verb, with one file in each place where it takes one; `bad` is the damaged one
-VERBS = [
-    ("look", "bad:data"),
-    ("cluster", "bad:data", "--id", "name", "--categories", "color", "-k", "2", "-o", "out"),
-    ("cluster", "bad:data", "--id", "name", "-k", "3", "-c", "said.csv", "-o", "out", "--drop", "color"),
-    ("cluster", "bad:data", "-o", "out", "--scale", "auto", "--impute", "median", "--categories", "auto"),
-    ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:said", "-o", "out"),
-    ("cluster", "data.csv", "--id", "name", "--drop", "color", "-c", "bad:said", "-o", "out", "--skip-bad"),
-    ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:paths", "-o", "out"),
-    ("cluster", "bad:rows", "--workers", "0", "-k", "2", "-o", "out"),
-    ("cluster", "bad:table", "--workers", "0", "-k", "2", "--id", "name", "--columns", "x,y", "-c", "named.csv", "-o", "out"),
-    ("cluster", "rows.parquet", "--workers", "0", "-k", "2", "-c", "bad:pairs", "-o", "out", "--block-rows", "5"),
-    ("cluster", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "said.csv", "-o", "out", "--method", "bad:word"),
-    ("check", "bad:said"),
-    ("check", "bad:said", "--data", "data.csv", "--id", "name", "--drop", "color"),
-    ("check", "said.csv", "--data", "bad:data", "--id", "name"),
-    ("check", "bad:pairs", "--stream"),
-    ("check", "bad:pairs", "--stream", "-k", "2"),
-    ("explain", "bad:said"),
-    ("repair", "bad:said", "--auto", "-o", "out.csv"),
-    ("repair", "bad:said", "--drop", "2", "-o", "out.csv"),
-    ("doubt", "bad:data", "--id", "name", "--drop", "color", "-k", "3", "-c", "named.csv"),
-    ("doubt", "data.csv", "--id", "name", "--drop", "color", "-k", "3", "-c", "bad:named", "--auto", "-o", "out.csv"),
-    ("ask", "bad:data", "--id", "name", "--drop", "color", "--log", "out.jsonl"),
-    ("ask", "data.csv", "--id", "name", "--drop", "color", "--log", "out.jsonl", "-c", "bad:named"),
-    ("ask", "data.csv", "--id", "name", "--drop", "color", "--log", "bad:log"),
-    ("why", "bad:result", "n01", "n02"),
-    ("why", "result", "bad:word", "n02"),
-    ("why", "result", "n01", "n02", "-c", "bad:said"),
-    ("assign", "bad:result", "data.csv", "-o", "out.csv"),
-    ("assign", "result", "bad:data", "-o", "out.csv"),
-    ("refine", "bad:result", "paths.csv", "-o", "out.csv"),
-    ("refine", "result", "bad:paths", "-o", "out.csv"),
-    ("duplicates", "bad:data", "--id", "name", "--block", "color", "-o", "out.csv"),
-    ("duplicates", "bad:data", "--block", "name", "--threshold", "0.5", "-o", "out.csv"),
-    ("plot", "bad:result", "-o", "out.svg"),
-    ("report", "bad:result", "-o", "out.html"),
-    ("report", "result", "--truth", "bad:truth", "-o", "out.json"),
-    ("score", "bad:result", "truth.csv", "--id", "name"),
-    ("score", "result", "bad:truth", "--id", "name"),
-    ("compare", "bad:result", "result"),
-    ("compare", "result", "bad:labels"),
-    ("select", "bad:named", "-m", "2", "-o", "out.csv"),
-    ("convert", "bad:said", "out.csv"),
-    ("convert", "bad:paths", "out.jsonl"),
-    ("convert", "bad:tree", "out.nwk"),
-    ("convert", "bad:tree", "out.parquet"),
-]  # fmt: skip
+LINES = [
+    "look bad:data",
+    "cluster bad:data --id name --categories color -k 2 -o out",
+    "cluster bad:data --id name -k 3 -c said.csv -o out --drop color",
+    "cluster bad:data --id name -o out --scale auto --impute median --categories auto",
+    "cluster data.csv --id name --drop color -k 3 -c bad:said -o out",
+    "cluster data.csv --id name --drop color -c bad:said -o out --skip-bad",
+    "cluster data.csv --id name --drop color -k 3 -c bad:paths -o out",
+    "cluster bad:rows --workers 0 -k 2 -o out",
+    "cluster bad:table --workers 0 -k 2 --id name --columns x,y -c named.csv -o out",
+    "cluster rows.parquet --workers 0 -k 2 -c bad:pairs -o out --block-rows 5",
+    "cluster data.csv --id name --drop color -k 3 -c said.csv -o out --method bad:word",
+    "check bad:said",
+    "check bad:said --data data.csv --id name --drop color",
+    "check said.csv --data bad:data --id name",
+    "check bad:pairs --stream",
+    "check bad:pairs --stream -k 2",
+    "explain bad:said",
+    "repair bad:said --auto -o out.csv",
+    "repair bad:said --drop 2 -o out.csv",
+    "doubt bad:data --id name --drop color -k 3 -c named.csv",
+    "doubt data.csv --id name --drop color -k 3 -c bad:named --auto -o out.csv",
+    "ask bad:data --id name --drop color --log out.jsonl",
+    "ask data.csv --id name --drop color --log out.jsonl -c bad:named",
+    "ask data.csv --id name --drop color --log bad:log",
+    "why bad:result n01 n02",
+    "why result bad:word n02",
+    "why result n01 n02 -c bad:said",
+    "assign bad:result data.csv -o out.csv",
+    "assign result bad:data -o out.csv",
+    "refine bad:result paths.csv -o out.csv",
+    "refine result bad:paths -o out.csv",
+    "duplicates bad:data --id name --block color -o out.csv",
+    "duplicates bad:data --block name --threshold 0.5 -o out.csv",
+    "plot bad:result -o out.svg",
+    "report bad:result -o out.html",
+    "report result --truth bad:truth -o out.json",
+    "score bad:result truth.csv --id name",
+    "score result bad:truth --id name",
+    "compare bad:result result",
+    "compare result bad:labels",
+    "select bad:named -m 2 -o out.csv",
+    "convert bad:said out.csv",
+    "convert bad:paths out.jsonl",
+    "convert bad:tree out.nwk",
+    "convert bad:tree out.parquet",
+]
+VERBS = [tuple(line.split()) for line in LINES]
 SUFFIXES = {
     "data": (".csv", ".tsv", ".parquet", ".arrow", ".npy", ".npz", ".xlsx", ".lw", ".csv.gz"),
     "said": (".csv", ".jsonl", ".json", ".txt", ".parquet"),
@@ -153,7 +155,9 @@ def prepare(folder):
     found["data", ".xlsx"] = held.getvalue()
     found["data", ".lw"] = b"SQLite format 3\x00" + bytes(200)
     found["data", ".csv.gz"] = gzip.compress(text.encode(), mtime=0)
-    lines = [dict(zip(SAID.split("\n", 1)[0].split(","), row.split(","), strict=True)) for row in SAID.split("\n")[1:-1]]
+    lines = [
+        dict(zip(SAID.split("\n", 1)[0].split(","), row.split(","), strict=True)) for row in SAID.split("\n")[1:-1]
+    ]
     entries = [{key: value for key, value in line.items() if value} for line in lines]
     found |= {("said", suffix): SAID.encode() for suffix in (".csv", ".txt")}
     found |= {("said", suffix): "\n".join(map(json.dumps, entries)).encode() for suffix in (".jsonl", ".json")}
@@ -167,14 +171,22 @@ def prepare(folder):
     found |= {("named", ".csv"): NAMED.encode(), ("table", ".parquet"): found["data", ".parquet"]}
     found |= {("rows", ".parquet"): (folder / "rows.parquet").read_bytes(), ("rows", ".npy"): found["data", ".npy"]}
     tree = (folder / "result" / "tree.nwk").read_bytes()
-    nested = {"name": "all", "children": [{"name": "A", "children": [{"name": "n00"}, {"name": "n01"}]}, {"name": "n02"}]}
+    nested = {
+        "name": "all",
+        "children": [{"name": "A", "children": [{"name": "n00"}, {"name": "n01"}]}, {"name": "n02"}],
+    }
     found |= {("paths", ".csv"): PATHS.encode(), ("paths", ".nwk"): b"((n00,n01)A,(n02,n03)B);"}
     found |= {("paths", ".json"): json.dumps(nested).encode(), ("truth", ".csv"): TRUTH.encode()}
     held = io.BytesIO()
     pq.write_table(pa.table({"name": names, "class": list("xyz") * 4}), held)
     found["truth", ".parquet"] = held.getvalue()
     labels, model = ((folder / "result" / name).read_bytes() for name in ("labels.csv", "model.lwm"))
-    found |= {("labels", ".csv"): labels, ("result", ".csv"): labels, ("result", ".lwm"): model, ("tree", ".lwm"): model}
+    found |= {
+        ("labels", ".csv"): labels,
+        ("result", ".csv"): labels,
+        ("result", ".lwm"): model,
+        ("tree", ".lwm"): model,
+    }
     found |= {("result", ".nwk"): tree, ("tree", ".nwk"): tree, ("result", ""): b"", ("result", ".json"): b"{}"}
     for suffix in (".json", ".npy", ".parquet"):
         with contextlib.chdir(folder), silence():
@@ -234,8 +246,9 @@ def flip(r, content):
 
 def foreign(r, content):
     return r.choice(
-        [b"\x89PNG\r\n\x1a\n" + bytes(30), b"PK\x03\x04" + bytes(40), b"%PDF-1.7\n", b"{", b"[]", b"null", b"<html></html>",
-         b"\x1f\x8b\x08\x00", b"PAR1", b"SQLite format 3\x00", b"\x93NUMPY\x01\x00v\x00{}", b"a", b"a,b,c", b"1,2,3\n4,5,6\n",
+        [b"\x89PNG\r\n\x1a\n" + bytes(30), b"PK\x03\x04" + bytes(40), b"%PDF-1.7\n", b"{", b"[]", b"null",
+         b"<html></html>", b"1,2,3\n4,5,6\n",
+         b"\x1f\x8b\x08\x00", b"PAR1", b"SQLite format 3\x00", b"\x93NUMPY\x01\x00v\x00{}", b"a", b"a,b,c",
          b"((a,b),c);", b"(((", b"sample,cluster\n", bytes(range(256))]
     )  # fmt: skip
 
@@ -273,7 +286,7 @@ def cells(r, content):
 def ragged(r, content):
     rows, mark = lines_of(content)
     row = r.choice(rows)
-    row[:] = row + ["1"] if r.random() < 0.5 else row[:-1]
+    row[:] = [*row, "1"] if r.random() < 0.5 else row[:-1]
     return "\n".join(mark.join(row) for row in rows).encode()
 
 
@@ -337,9 +350,25 @@ class Case:
 
 
 ALLOWED = {0, 1, 2, 3, 4}
-OWN = {name for name, cls in vars(linkwise.exceptions).items() if isinstance(cls, type) and issubclass(cls, LinkwiseError)}
-OWN |= {"UsageError", "BadParameter", "NoSuchOption", "BadOptionUsage", "MissingParameter", "ClickException", "FileError"}
-FILES = {"FileNotFoundError", "IsADirectoryError", "NotADirectoryError", "PermissionError", "OSError"}  # told with a name
+OWN = {
+    name for name, cls in vars(linkwise.exceptions).items() if isinstance(cls, type) and issubclass(cls, LinkwiseError)
+}
+OWN |= {
+    "UsageError",
+    "BadParameter",
+    "NoSuchOption",
+    "BadOptionUsage",
+    "MissingParameter",
+    "ClickException",
+    "FileError",
+}
+FILES = {
+    "FileNotFoundError",
+    "IsADirectoryError",
+    "NotADirectoryError",
+    "PermissionError",
+    "OSError",
+}  # told with a name
 
 
 def examine(case, folder, tally):
@@ -365,7 +394,11 @@ def examine(case, folder, tally):
         found.append(("a fault", told[:300]))
     if code in (1, 2):
         found += _judge_error(case, told)
-        left = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.name.startswith("out") or path.suffix == ".partial"]
+        left = [
+            str(path.relative_to(folder))
+            for path in folder.rglob("*")
+            if path.name.startswith("out") or path.suffix == ".partial"
+        ]
         if left:
             found.append(("left behind", str(left)))
     if code == 0 and case.as_json:
@@ -457,7 +490,12 @@ def main():
 
 def show(case, folder):
     """Print one case."""
-    print(" ".join(case.words), case.way, *(f"{name}: {content!r}"[:2000] for name, content in case.files.items()), sep="\n")
+    print(
+        " ".join(case.words),
+        case.way,
+        *(f"{name}: {content!r}"[:2000] for name, content in case.files.items()),
+        sep="\n",
+    )
     for name, content in case.files.items():
         if content is not None:
             (folder / name).write_bytes(content)
