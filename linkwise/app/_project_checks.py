@@ -1,4 +1,4 @@
-"""What a project file must be before it is believed, and errors about it in words."""
+"""Checks that a project file meets before it is believed, and errors about it in words."""
 
 from __future__ import annotations
 

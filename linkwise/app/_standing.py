@@ -1,4 +1,4 @@
-"""What a log says at one moment: what stands after undo and repair, and what engines get of it."""
+"""A log at one moment: the statements that stand after undo and repair, and those that engines get."""
 
 from __future__ import annotations
 

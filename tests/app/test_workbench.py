@@ -1,6 +1,7 @@
 """The whole: `linkwise open` in a real browser with real engines, from a table to exported files."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -69,6 +70,15 @@ def table(n_groups=3, size=8):
 
 def log(bench, op=None):
     return [one for one in bench.service.desk.statements if op in (None, one.op)]
+
+
+@contextmanager
+def drawers_closed(page):
+    """Close a contradiction that comes up over the table, as a person does who wants to go on."""
+    drawer = page.locator(".drawer")
+    page.add_locator_handler(drawer, lambda: drawer.locator("header button").click())
+    yield
+    page.remove_locator_handler(drawer)
 
 
 def choose(page, a, b, by):
@@ -141,8 +151,9 @@ def journey(page, bench, by):
     assert moved.body["reading"] == "branch"
     # J4: three statements that cannot all be true; one click settles it
     for (a, b), word, key in (((0, 1), "Together", "T"), ((1, 2), "Together", "T"), ((0, 2), "Apart", "A")):
-        choose(page, a, b, by)
-        say(page, bench, word, key, by)
+        with drawers_closed(page):
+            choose(page, a, b, by)
+            say(page, bench, word, key, by)
     expect(page.locator("#knowledge .mark.doubted")).not_to_have_count(0)
     while settled(page, bench) == "bad":
         before = len(log(bench, "repair"))
@@ -190,6 +201,8 @@ def journey(page, bench, by):
         page.keyboard.press("Escape")
         page.keyboard.press("e")
     expect(page.locator("#python")).to_contain_text("import linkwise")
+    of_now = page.locator(".files a").evaluate_all("(all) => all.filter((one) => !one.search.includes('at=')).length")
+    assert of_now == page.locator(".files a").count()  # each file is of the state on screen, not of an earlier one
     with page.expect_download() as got:
         press(page, page.locator(".files a").first, by)
     assert got.value.path().stat().st_size > 0

@@ -89,6 +89,8 @@ REASONS = {
     "linkwise.result._agreement": "public: the objective of `Dendrogram.cut_agreeing`, a dynamic program of its own",
     "linkwise.cli._open_verb": "a verb",
     "linkwise.app.server._service": "requests without HTTP; `_server` holds addresses, streams and the start",
+    "linkwise.app._salvage": "reads pages of a damaged file without SQLite; `_store` keeps whole ones",
+    "linkwise.app.server._request_fields": "how fields of requests are read; `_service` answers requests",
     "linkwise.app._drag": "readings of a move; `_fitter` keeps the tree up to date",
     "linkwise.app._rehearsal": "what is compiled ahead, stage by stage; `_engine` decides when",
     "linkwise.app.server._desk": "one open project, without requests, engines or addresses",
