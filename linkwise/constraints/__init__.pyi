@@ -23,18 +23,18 @@ from linkwise.constraints._table import (
 
 """For other packages of linkwise."""
 
+from linkwise.constraints._disjunctions import (
+    links_of as links_of,
+    links_said as links_said,
+    orient as orient,
+    write_links as write_links,
+)
 from linkwise.constraints._entries import (
     Entries as Entries,
     entry_key as entry_key,
     has_parts as has_parts,
     list_entries as list_entries,
     take_away as take_away,
-)
-from linkwise.constraints._disjunctions import (
-    links_of as links_of,
-    links_said as links_said,
-    orient as orient,
-    write_links as write_links,
 )
 from linkwise.constraints._from_labels_and_ids import (
     read_ids as read_ids,
