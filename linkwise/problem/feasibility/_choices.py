@@ -109,13 +109,20 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget |
         because = f"Whether the choices can be made so that all hard statements hold{where} was not decided."
         return Number("unknown", None, None, bounds.k_min, bounds.k_max, because)
     core, complete = choice_core(hard, choices, k, work.share(_WORK))
-    because = f"{_whatever(hard.constraints, choices.only(core))} breaks another statement{where}."
+    made = choices.only(core)
+    if not len(made):  # the other statements alone leave no such number of clusters
+        number = decide_number(hard, block, k, budget=work)
+        if number.status == "infeasible":
+            return number
+    because = f"{_whatever(hard.constraints, made)} breaks another statement{where}."
     why = explain_hard(hard, core, because, goal=goal, complete=complete)
     return Number("infeasible", None, why, bounds.k_min, bounds.k_max, why.because)
 
 
 def _whatever(table: Constraints, choices: Choices) -> str:
     """Word that no way to make some choices is left."""
+    if not len(choices):
+        return "whatever is chosen"
     first = choices.pair[choices.start[:-1][choices.heads], 0]
     links = some_of([f"#{row}" for row in table.row[choices.statement[~choices.heads]]])
     if not len(first):
