@@ -14,10 +14,11 @@ WIDTH, HEIGHT = 1000, 640
 LOAD = """
   const { unpack, indexTree } = await import('/static/arrays.js');
   const { View, paintBranches, pick } = await import('/static/draw.js');
-  const tree = indexTree(unpack(await (await fetch('/api/big')).arrayBuffer()));
-  const canvas = new OffscreenCanvas(%d, %d), ctx = canvas.getContext('2d', { willReadFrequently: true }), view = new View();
-  const look = (zoom, top) => Object.assign(view, { width: %d, height: %d, scale: zoom * %d / tree.n_leaves, top: top * tree.n_leaves });
-""" % (WIDTH, HEIGHT, WIDTH, HEIGHT, HEIGHT)
+  const tree = indexTree(unpack(await (await fetch('/api/big')).arrayBuffer())), width = 1000, height = 640;
+  const canvas = new OffscreenCanvas(width, height), ctx = canvas.getContext('2d', { willReadFrequently: true });
+  const view = new View(), all = height / tree.n_leaves;
+  const look = (zoom, top) => Object.assign(view, { width, height, scale: zoom * all, top: top * tree.n_leaves });
+"""
 # Every branch with its own two lines, whatever their size: what level of detail leaves out.
 PLAIN = """
   const plain = (ctx) => {
@@ -26,15 +27,19 @@ PLAIN = """
       const column = Math.floor(view.x(tree.height[v]));
       let low = Infinity, high = -Infinity;
       for (let c = tree.first[v]; c >= 0; c = tree.next[c]) {
-        const y = (tree.y[c] - view.top) * view.scale, to = tree.first[c] < 0 ? right : Math.floor(view.x(tree.height[c]));
+        const y = (tree.y[c] - view.top) * view.scale;
+        const to = tree.first[c] < 0 ? right : Math.floor(view.x(tree.height[c]));
         low = Math.min(low, y); high = Math.max(high, y);
         ctx.fillRect(column, Math.floor(y), Math.max(1, to - column + 1), 1);
       }
       ctx.fillRect(column, Math.floor(low), 1, Math.floor(high) - Math.floor(low) + 1);
     }
   };
-  const ink = (paint) => { ctx.clearRect(0, 0, %d, %d); paint(ctx); return ctx.getImageData(0, 0, %d, %d).data; };
-""" % (WIDTH, HEIGHT, WIDTH, HEIGHT)
+  const ink = (paint) => {
+    ctx.clearRect(0, 0, width, height); paint(ctx); return ctx.getImageData(0, 0, width, height).data;
+  };
+"""
+ZOOMS = ((1, 0), (1.5, 0.1), (2, 0.4), (3, 0.2), (5, 0.6), (8, 0.3), (13, 0.8), (21, 0.5), (34, 0.05), (55, 0.7))
 
 
 def chain(n):
@@ -105,7 +110,7 @@ def test_level_of_detail_shows_the_same_picture(page, make):
     serve(page, make(2_000))
     shares = page.evaluate(f"""async () => {{ {LOAD} {PLAIN}
       const found = [];
-      for (const [zoom, top] of [[1, 0], [1.5, 0.1], [2, 0.4], [3, 0.2], [5, 0.6], [8, 0.3], [13, 0.8], [21, 0.5], [34, 0.05], [55, 0.7]]) {{
+      for (const [zoom, top] of {[list(one) for one in ZOOMS]}) {{
         look(zoom, top);
         const whole = ink(plain), spared = ink((to) => paintBranches(to, tree, view));
         let differ = 0;

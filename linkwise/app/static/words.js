@@ -96,7 +96,8 @@ export const words = {
   map: { label: "Map: similar items lie close to each other. Drag around items to select them.", empty: "The map follows the tree.", fit: "Whole map" },
   table: { filter: "Filter", label: "Items", selected: (n) => `${count(n)} selected`, cluster: "group", said: "said", item: "item", text: "text", none: "No item matches." },
   select: {
-    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", clear: "Clear", split: "Two groups",
+    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", split: "Split",
+    splitHint: "Click a branch of the tree, or walk to it, to say that its parts are groups of their own.",
     closerHint: "① and ② are closer to each other than to ③", namePrompt: "Name of this branch",
   },
   card: {
@@ -114,6 +115,7 @@ export const words = {
     },
   },
   knowledge: { all: "all", mine: "mine", broken: "not met", doubted: "in doubt", undo: "Undo", redo: "Redo", empty: "Answer a question, or select two items and say together or apart. Everything you say is listed here.", older: (n) => `Show ${count(n)} older`, none: "None.",
+    read: "Read a file", readHint: "Statements from a file: a b | c, CSV, JSON lines, a tree, or the answers of linkwise ask", wasRead: (name, n) => (n ? `${short(name)}: ${many(n, "statement")} read in.` : `${short(name)} says nothing new.`),
     via: { question: "asked", drag: "dragged", menu: "said", key: "said", import: "from a file", repair: "settled", cli: "terminal", notebook: "notebook" } },
   marks: { holds: "holds, as an independent check found", broken: "not met: others contradict it, and it is a preference only", doubted: "in doubt: left out until you decide", undone: "undone", waiting: "not checked yet", none: "" },
   conflict: { title: "These cannot all be true", lead: "Any one of these changes settles it. You can go on answering; what is in doubt is left out meanwhile.", drop: "Drop it", flip: "Turn it around", soften: "Keep as a preference", proof: (n) => `Why (${many(n, "statement")})`, later: "Later", next: "Next contradiction", one: "One contradiction" },

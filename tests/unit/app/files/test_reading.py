@@ -54,7 +54,7 @@ def test_items_are_named_by_short_words_that_differ(name, role):
     raw = "".join(["wine,alcohol\n", *(f'"{name} {at}",{at % 7}\n' for at in range(20))]).encode()
     told = preview("wines.csv", raw)
     assert {one["name"]: one["role"] for one in told["columns"]} == {"wine": role, "alcohol": "number"}
-    again = preview("wines.csv", raw.replace(b" 1\"", b" 2\""))  # two are alike
+    again = preview("wines.csv", raw.replace(b' 1"', b' 2"'))  # two are alike
     assert again["columns"][0]["role"] == "show"
 
 
