@@ -222,7 +222,7 @@ def test_scripts_in_the_data_are_shown_as_text(browser, tmp_path):
         page.locator("#said-file").set_input_files([said])
         expect(page.locator("#knowledge .said")).to_have_count(4)
         page.locator("#search").fill("<img")
-        expect(page.locator(".hits")).to_contain_text("1 of 1")
+        expect(page.locator(".hits")).to_contain_text("1 of 2")
         page.locator("#filter").fill(SCRIPTS[2])
         expect(page.locator(".spacer .row")).to_have_count(2)  # its own name, and a value of the next item
         for name in ("history", "compare", "export", "why"):

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from linkwise.app._store import Store
 from tests.app.running import Workbench
 
-PATIENT = 120_000
+PATIENT = 20_000
 TABLE = "name,x\n" + "".join(f"item {n},{n}\n" for n in range(60))
 
 
@@ -161,7 +161,7 @@ def test_a_project_that_cannot_be_written_is_shown_and_says_so(browser, tmp_path
         expect(page.locator("#knowledge .said")).to_have_count(1)
         page.locator(".yes").click()
         expect(page.locator(".notice.bad")).to_contain_text("cannot be written")
-        assert bench.get("state").json["seq"] == 2
+        assert bench.service.desk.seq == 2
         context.close()
 
 
@@ -200,6 +200,7 @@ def test_a_phone_answers_by_swipes_and_by_buttons(browser, tmp_path, width):
         expect(page.locator(".kicker")).to_contain_text("Question 21")
         assert [one.body["answer"] for one in answers(bench)] == [ways[number % 3][2] for number in range(20)]
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator("summary").tap()
         page.locator(".says .mini").first.tap()
         expect(page.locator(".kicker")).to_contain_text("Question 20")
         context.close()

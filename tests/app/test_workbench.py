@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from linkwise.app.files import state_of_project
 from tests.app.browser import ARGUMENTS, CHROMIUM
 from tests.app.pictures import archive, square
 from tests.app.running import Workbench
@@ -191,10 +192,17 @@ def journey(page, bench, by):
         page.keyboard.press("Escape")
         page.keyboard.press("e")
     expect(page.locator("#python")).to_contain_text("import linkwise")
-    with page.expect_download() as got:
-        press(page, page.locator(".files a").first, by)
-    assert got.value.path().stat().st_size > 0
+    for kind in ("table", "labels"):  # the newest state, whatever place a file has in the list
+        with page.expect_download() as got:
+            press(page, page.locator(f".files a[href*='/{kind}']"), by)
+        assert got.value.path().read_bytes() == exported(bench, kind)
     assert len(log(bench)) > begun
+
+
+def exported(bench, kind):
+    """A file of the newest state, as the library makes it from the project."""
+    state = state_of_project(bench.service.desk.store.path)
+    return state.export(kind)[2]
 
 
 def press(page, locator, by):

@@ -27,7 +27,7 @@ def read_statements(name: str, raw: bytes, ids: Sequence[str], X: Any, rows: Seq
     ----------
     name, raw : str and bytes
         The file, in any form that `linkwise.read_knowledge` reads. Of a log of `linkwise ask` each answer is a
-        statement of its own, and those that the project has are left out; of anything else all are one statement, an import.
+        statement of its own, and those that the project has are left out; all of anything else are one, an import.
     ids, X : sequence of str, and samples
         The items.
     rows : sequence of Statement

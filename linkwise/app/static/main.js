@@ -49,4 +49,5 @@ const root = document.querySelector("#app");
 root.replaceChildren();
 render(html`<${App} />`, root);
 load();
+addEventListener("hashchange", () => { if (location.hash.startsWith("#code=")) location.reload(); });   // another link, in the same tab
 begin().then(() => { document.body.dataset.ready = "yes"; }, (problem) => { complain(problem); if (!reachable.value) tell(text.offline, "bad"); });
