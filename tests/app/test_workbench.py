@@ -50,6 +50,7 @@ def page(browser, bench):
     opened.on(
         "request", lambda sent: None if sent.url.startswith((own, "data:", "blob:")) else trouble.append(sent.url)
     )
+    opened.trouble = trouble
     opened.goto(bench.server.link("me"))
     yield opened
     context.close()
@@ -310,6 +311,9 @@ def test_a_branch_is_split_and_answers_of_a_file_are_read_in(page, bench):
     settled(page, bench)
     page.locator("#said-file").set_input_files([chosen | {"buffer": b"beer 0 <b> = badger\n"}])
     expect(page.locator(".notice.bad")).to_contain_text("'badger'")
+    (told,) = page.trouble  # Chromium notes each request that is refused
+    assert "422" in told
+    page.trouble.clear()
     page.keyboard.press("z")
     expect(page.locator("#knowledge .gone")).to_have_count(1)
     leave(page)
