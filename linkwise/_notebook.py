@@ -15,7 +15,7 @@ Tone = Literal["good", "bad", "none"]
 _MARK = {"good": "✓", "bad": "✗", "none": ""}
 LIGHT = (
     "--paper: #ffffff; --ink: #1f2933; --soft: #5f6b7a; --line: #e3e7ec; --card: #f6f8fa; --branch: #8b95a1; "
-    "--good: #15803d; --bad: #c81e1e; --good-bg: #e7f5ec; --bad-bg: #fdecec; --accent: #2f6db5"
+    "--good: #147a3a; --bad: #c81e1e; --good-bg: #e7f5ec; --bad-bg: #fdecec; --accent: #2f6db5"
 )
 DARK = (
     "--paper: #14181d; --ink: #e4e9ee; --soft: #9aa6b2; --line: #2b333c; --card: #1c2229; --branch: #7d8894; "

@@ -57,7 +57,8 @@ def check(
     must_link, cannot_link or triplet (a and b are closer to each other than to c), and no weight means that the
     statement may not be broken. The kinds together and apart name any number of samples in a column samples, divided
     by semicolons (in JSON a list): all in one cluster, or no two in the same one; must_link_any and cannot_link_any let
-    the first choose among the others. Without --data the samples are those that the files name; with it, the
+    the first choose among the others; of a kind such as "must_link or cannot_link" one link holds, with two samples for
+    each. Without --data the samples are those that the files name; with it, the
     command also counts the samples named and estimates whether the statements will help.
 
     Exits with 0 when they can hold, 3 when they contradict each other, 4 when they cannot hold in N clusters, 1 when it

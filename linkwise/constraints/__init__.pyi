@@ -23,6 +23,12 @@ from linkwise.constraints._table import (
 
 """For other packages of linkwise."""
 
+from linkwise.constraints._disjunctions import (
+    links_of as links_of,
+    links_said as links_said,
+    orient as orient,
+    write_links as write_links,
+)
 from linkwise.constraints._entries import (
     Entries as Entries,
     entry_key as entry_key,

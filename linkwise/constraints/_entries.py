@@ -175,8 +175,7 @@ def take_away(table: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArr
     changed[groups.statement[owner[out | (member != groups.member)]]] = True
     stays = keep[groups.statement]
     at = np.flatnonzero(~out & stays[owner])
-    kind = table.kind[groups.statement]
-    choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
+    choice = table.kind[groups.statement] >= Kind.MUST_LINK_ANY
     at = at[np.lexsort((np.where(choice[owner[at]], at, member[at]), owner[at]))]  # choices stay in their order
     place = np.cumsum(keep) - 1
     made = table._replace(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise._messages import did_you_mean, many, some_of
 from linkwise._typing import IntArray
 from linkwise._value_columns import first_repeat, number_values, rank_values, read_known
+from linkwise.constraints._disjunctions import parse_links
 from linkwise.constraints._kinds import Kind
 from linkwise.exceptions import ConstraintError
 
@@ -77,6 +78,9 @@ def read_ids(ids: Any) -> npt.NDArray[Any]:
 
 def to_places(names: npt.NDArray[Any], kind: Kind, statements: Any) -> Any:
     """Translate rows of identifiers to rows of positions in ``names``; groups to lists of positions."""
+    if kind is Kind.EITHER:
+        links = parse_links(statements)
+        return links.placed(_look_up_flat(names, links.ends, kind))
     if not kind.is_group:
         return _to_positions(names, kind, statements)
     rows = [] if statements is None else [list(row) if not isinstance(row, str) else row for row in statements]
@@ -84,11 +88,14 @@ def to_places(names: npt.NDArray[Any], kind: Kind, statements: Any) -> Any:
         if isinstance(row, str):
             msg = f"{kind.word} holds {row!r}, expected groups, each a list of identifiers."
             raise ConstraintError(msg)
-    flat = [value for row in rows for value in row]
+    found = _look_up_flat(names, [value for row in rows for value in row], kind)
+    return np.split(found, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
+
+
+def _look_up_flat(names: npt.NDArray[Any], flat: list[Any], kind: Kind) -> IntArray:
     kinds = {type(value) for value in flat}
     wanted = np.array(flat, dtype=object if names.dtype == object or len(kinds) > 1 else None)
-    found = _look_up(names, wanted, kind.word) if flat else np.empty(0, dtype=np.intp)
-    return np.split(found, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
+    return _look_up(names, wanted, kind.word) if flat else np.empty(0, dtype=np.intp)
 
 
 def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> IntArray:
@@ -146,11 +153,13 @@ def sort_statements(
             raise ConstraintError(msg)
         named = 1 if kind.is_group else kind.arity
         if len(rest) not in (named, named + 1):
-            expected = "one list of identifiers" if kind.is_group else f"{named} identifiers"
+            listed = "links" if kind is Kind.EITHER else "identifiers"
+            expected = f"one list of {listed}" if kind.is_group else f"{named} identifiers"
             msg = f"statement {position} ({word}) has {len(rest)} values, expected {expected} and optionally a weight."
             raise ConstraintError(msg)
         if kind.is_group and isinstance(rest[0], (str, bytes)):
-            msg = f"statement {position} ({word}) names {rest[0]!r}, expected a list of identifiers."
+            listed = "links" if kind is Kind.EITHER else "identifiers"
+            msg = f"statement {position} ({word}) names {rest[0]!r}, expected a list of {listed}."
             raise ConstraintError(msg)
         rows[kind].append(rest[0] if kind.is_group else rest[:named])
         weights[kind].append(rest[named] if len(rest) > named else np.inf)

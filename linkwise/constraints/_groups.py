@@ -24,7 +24,8 @@ class Groups(NamedTuple):
     start : ndarray of intp, shape (g + 1,)
         Statement ``statement[i]`` names ``member[start[i]:start[i + 1]]``.
     member : ndarray of intp
-        Samples; rising within a group, except that the first of a choice is the sample that chooses.
+        Samples; rising within a group, except that the first of a choice is the sample that chooses. ``either`` has two
+        for each of its links, the smaller first in a must-link, the larger first in a cannot-link.
 
     Examples
     --------
@@ -62,6 +63,13 @@ class Groups(NamedTuple):
         """Return for each group, of the given `Kind`, whether its statement holds for one label per sample."""
         if not len(self.statement):
             return np.empty(0, dtype=np.bool_)
+        held = np.zeros(len(self.statement), dtype=np.bool_)
+        choice = kind >= Kind.MUST_LINK_ANY
+        if choice.any():
+            some = self.pick(choice)
+            owner, pair, is_must = some.links(kind[choice])
+            good = (labels[pair[:, 0]] == labels[pair[:, 1]]) == is_must
+            held[choice] = np.bincount(owner[good], minlength=len(some.statement)) > 0
         owner, label = self.owner, labels[self.member]
         with_first = label == label[self.start[:-1]][owner]
         joined = np.add.reduceat(with_first.astype(np.intp), self.start[:-1]) - 1
@@ -69,15 +77,22 @@ class Groups(NamedTuple):
         twice = (owner[order[1:]] == owner[order[:-1]]) & (label[order[1:]] == label[order[:-1]])
         repeats = np.bincount(owner[order[1:]][twice], minlength=len(self.statement))
         others = self.sizes - 1
-        holds = np.zeros(len(others), dtype=np.bool_)
-        for of, answer in (
-            (Kind.TOGETHER, joined == others),
-            (Kind.APART, repeats == 0),
-            (Kind.MUST_LINK_ANY, joined > 0),
-            (Kind.CANNOT_LINK_ANY, joined < others),
-        ):
-            holds[kind == of] = answer[kind == of]
-        return holds
+        for of, answer in ((Kind.TOGETHER, joined == others), (Kind.APART, repeats == 0)):
+            held[kind == of] = answer[kind == of]
+        return held
+
+    def links(self, kind: npt.NDArray[np.int8]) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return the links of which choices, of the given kinds, need one to hold.
+
+        Of each link the group, its two samples, and whether it is a must-link.
+        """
+        owner, place = self.owner, np.arange(len(self.member)) - np.repeat(self.start[:-1], self.sizes)
+        either = (kind == Kind.EITHER)[owner]
+        second = np.flatnonzero(np.where(either, place % 2 == 1, place > 0))
+        of, paired = owner[second], either[second]
+        pair = np.column_stack([self.member[np.where(paired, second - 1, self.start[of])], self.member[second]])
+        is_must = np.where(paired, pair[:, 0] < pair[:, 1], kind[of] == Kind.MUST_LINK_ANY)
+        return of, pair, is_must
 
     def pairs_with(self, chosen: BoolArray) -> IntArray:
         """List the pairs within each group of which at least one sample is ``chosen``; some pairs are listed twice."""
@@ -154,7 +169,7 @@ def _rows(kind: Kind, given: Any) -> list[npt.NDArray[Any]]:
             raise ConstraintError(msg) from None
         if array.size and array.dtype.kind in "iu" and not hasattr(values, "__array__"):
             found = set(map(type, values))
-            array = array.astype(object) if bool in found or np.bool_ in found else array
+            array = np.array(values, dtype=object) if bool in found or np.bool_ in found else array
         if array.ndim != 1:
             msg = f"{kind.word} has a group of shape {array.shape}, expected a list of sample numbers.\n{HINT_IDS}"
             raise ConstraintError(msg)
@@ -240,11 +255,20 @@ def renumber_groups(groups: Groups, kind: npt.NDArray[np.int8], position: IntArr
     member = position[groups.member]
     here = member >= 0
     left = np.bincount(owner[here], minlength=len(groups.statement))
-    choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
+    choice, either = kind >= Kind.MUST_LINK_ANY, (kind == Kind.EITHER)[owner]
     keep = np.where(choice, left == groups.sizes, left >= 2)
     here &= keep[owner]
     first = np.ones(len(member), dtype=np.intp)
-    first[groups.start[:-1][choice]] = 0
+    first[groups.start[:-1][choice & (kind != Kind.EITHER)]] = 0
+    key, tie = member, np.zeros((2, len(member)), dtype=np.intp)
+    if either.any():  # both members of a link are sorted by the first one, then by the second
+        at = np.flatnonzero(either).reshape(-1, 2)
+        flip = (member[at[:, 0]] < member[at[:, 1]]) != (groups.member[at[:, 0]] < groups.member[at[:, 1]])
+        member[at[flip]] = member[at[flip, ::-1]]
+        key = member.copy()
+        key[at[:, 1]] = member[at[:, 0]]
+        tie[0, at] = member[at[:, 1:]]
+        tie[1, at[:, 1]] = 1
     order = np.flatnonzero(here)
-    order = order[np.lexsort((member[order], first[order], owner[order]))]
+    order = order[np.lexsort((tie[1, order], tie[0, order], key[order], first[order], owner[order]))]
     return gather(groups.statement[keep], left[keep], member[order]), keep

@@ -22,9 +22,9 @@ HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers wit
 class Kind(IntEnum):
     """The kinds of statement about samples.
 
-    Four name any number of samples: ``TOGETHER`` puts all into one cluster, ``APART`` no two into the same one,
+    Five name any number of samples: ``TOGETHER`` puts all into one cluster, ``APART`` no two into the same one,
     ``MUST_LINK_ANY`` lets the first share a cluster with at least one of the others, ``CANNOT_LINK_ANY`` keeps it
-    apart from at least one of them.
+    apart from at least one of them, and of the must-links and cannot-links of ``EITHER`` at least one holds.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Kind(IntEnum):
     >>> Kind.TRIPLET.word, Kind.TRIPLET.arity
     ('triplets', 3)
     >>> [kind.word for kind in Kind if kind.is_group]
-    ['together', 'apart', 'must_link_any', 'cannot_link_any']
+    ['together', 'apart', 'must_link_any', 'cannot_link_any', 'either']
     """
 
     MUST_LINK = 0
@@ -42,6 +42,7 @@ class Kind(IntEnum):
     APART = 4
     MUST_LINK_ANY = 5
     CANNOT_LINK_ANY = 6
+    EITHER = 7
 
     @cached_property
     def word(self) -> str:
@@ -65,7 +66,7 @@ class Kind(IntEnum):
     @cached_property
     def arity(self) -> int:
         """Number of samples that a statement of this kind names; 0 if it may name any number."""
-        return (2, 2, 3, 0, 0, 0, 0)[self]
+        return (2, 2, 3, 0, 0, 0, 0, 0)[self]
 
     @cached_property
     def is_group(self) -> bool:
@@ -79,7 +80,7 @@ class Kind(IntEnum):
 
 
 LINKS = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
-CHOICES = frozenset({Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY})
+CHOICES = frozenset({Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY, Kind.EITHER})
 _TITLES = (
     "must-link",
     "cannot-link",
@@ -88,6 +89,7 @@ _TITLES = (
     "group apart",
     "must-link choice",
     "cannot-link choice",
+    "disjunction",
 )
 
 

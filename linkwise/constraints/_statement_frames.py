@@ -10,6 +10,7 @@ from linkwise._data_frames import Backend, make_frame, read_frame
 from linkwise._messages import did_you_mean, in_words, some_of
 from linkwise._validation import is_whole
 from linkwise._value_columns import is_missing
+from linkwise.constraints._disjunctions import links_of, links_said, write_links
 from linkwise.constraints._from_labels_and_ids import read_ids, sort_statements
 from linkwise.constraints._kinds import Kind
 from linkwise.exceptions import ConstraintError
@@ -34,8 +35,10 @@ def frame_of(table: Constraints, backend: Backend) -> Any:
         raise ConstraintError(msg)
     order = np.argsort(table.row, kind="stable").tolist()
     kinds = [Kind(int(kind)) for kind in table.kind[order]]
-    columns: dict[str, list[Any]] = {"kind": [_NAMES[kind] for kind in kinds]}
-    named = [table.samples_of(s).tolist() for s in order]
+    words, named = [_NAMES[kind] for kind in kinds], [table.samples_of(s).tolist() for s in order]
+    for at in [at for at, kind in enumerate(kinds) if kind is Kind.EITHER]:
+        words[at], named[at] = write_links(links_of(named[at]))
+    columns: dict[str, list[Any]] = {"kind": words}
     if table.ids is not None:
         ids = table.ids.tolist()
         named = [[ids[sample] for sample in samples] for samples in named]
@@ -92,8 +95,12 @@ def _row(at: int, cells: dict[str, Any], numbers: bool) -> tuple[Any, ...]:
     """One statement as a tuple of `Constraints.from_ids`."""
     word = cells.get("kind", "")
     kind = _WORDS.get("triplet" if word == "triplets" else word) if isinstance(word, str) else None
-    if kind is None:
-        hint = did_you_mean(word, _WORDS, f"write one of {', '.join(_WORDS)}.")
+    links = links_said(word, list(cells.get("samples", ()))) if isinstance(word, str) else None
+    if links is not None:
+        kind = Kind.EITHER
+    if kind is None or (kind is Kind.EITHER and links is None):
+        known = [*list(_WORDS)[: Kind.EITHER], "must_link or cannot_link"]
+        hint = did_you_mean(word, known, f"write one of {', '.join(known)}.")
         msg = f"from_frame: row {at} has the kind {word!r}, expected a kind of statement.\nHint: {hint}"
         raise ConstraintError(msg)
     wanted = {"samples"} if kind.is_group else {*"abc"[: kind.arity]}
@@ -104,8 +111,10 @@ def _row(at: int, cells: dict[str, Any], numbers: bool) -> tuple[Any, ...]:
             f"expected them in {in_words(sorted(wanted))}."
         )
         raise ConstraintError(msg)
-    listed = list(cells["samples"]) if kind.is_group else [cells[name] for name in sorted(wanted)]
+    listed: list[Any] = list(cells["samples"]) if kind.is_group else [cells[name] for name in sorted(wanted)]
     if numbers:  # a column of numbers with gaps holds 7.0 for 7
         listed = [int(one) if isinstance(one, float) and one.is_integer() else one for one in listed]
+    if kind is Kind.EITHER:
+        listed = links_said(word, listed) or listed
     said: tuple[Any, ...] = (_NAMES[kind], listed) if kind.is_group else (_NAMES[kind], *listed)
     return (*said, cells["weight"]) if "weight" in cells else said

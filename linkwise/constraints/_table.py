@@ -13,6 +13,7 @@ from linkwise._messages import more_lines
 from linkwise._notebook import card
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_choice, read_count
+from linkwise.constraints._disjunctions import links_of, read_disjunctions
 from linkwise.constraints._entries import Entry, list_entries, remove
 from linkwise.constraints._equal_statements import number_alike
 from linkwise.constraints._groups import (
@@ -161,6 +162,7 @@ class Constraints:
         apart: Any = (),
         must_link_any: Any = (),
         cannot_link_any: Any = (),
+        either: Any = (),
         weight: Any = np.inf,
         rules: Iterable[Rule] | Rule = (),
     ) -> Self:
@@ -180,6 +182,9 @@ class Constraints:
         must_link_any, cannot_link_any : iterable of iterables of int
             Choices ``x, y1, y2, ...``: x shares a cluster with at least one of the others; x is apart from at least
             one of them.
+        either : iterable of lists of links
+            Disjunctions: of the links of each, such as ``[("must_link", 0, 1), ("cannot_link", 2, 3)]``, at least one
+            holds. "If a and b are together, so are c and d" is ``[("cannot_link", a, b), ("must_link", c, d)]``.
         weight : float, sequence or mapping, default=inf
             One cost for all, one per statement (in the order of the keywords here), or a mapping from keywords such
             as ``"must_link"`` to either. Weight 0 drops the statement.
@@ -197,9 +202,11 @@ class Constraints:
         [0.5, 0.5]
         >>> Constraints.build(100_000, apart=[range(0, 100), range(50, 150)])
         Constraints(100,000 samples: 2 groups apart; all hard)
+        >>> Constraints.build(4, either=[[("must_link", 0, 1), ("cannot_link", 3, 2)]]).describe(0)
+        '#0 either(must_link(0, 1), cannot_link(2, 3))'
         """
         n_samples = read_count(n_samples, "n_samples", note=" (the number of rows of X)", error=ConstraintError)
-        given = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
+        given = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either]
         return cls._from_tables(n_samples, given, weight, rules, None)
 
     @classmethod
@@ -216,7 +223,9 @@ class Constraints:
         tables = [read_items(kind, rows, n_samples) for kind, rows in zip(plain, given, strict=False)]
         read = []
         for kind in Kind:  # a loop, so that warnings point at the caller's line
-            if kind.is_group and kind < len(given):
+            if kind is Kind.EITHER and kind < len(given):
+                read += [read_disjunctions(given[kind], n_samples, name)]
+            elif kind.is_group and kind < len(given):
                 read += [read_groups(kind, given[kind], n_samples, name)]
         counts = [len(table) for table in tables] + [len(says) for says, _ in read]
         weights = read_weights(weight, {Kind(k).word: count for k, count in enumerate(counts)})
@@ -336,6 +345,7 @@ class Constraints:
         apart: Any = (),
         must_link_any: Any = (),
         cannot_link_any: Any = (),
+        either: Any = (),
         weight: Any = np.inf,
         rules: Iterable[Rule] | Rule = (),
     ) -> Self:
@@ -348,8 +358,9 @@ class Constraints:
         statements : iterable of tuples, optional
             ``("must_link", a, b)``, ``("cannot_link", a, b)``, ``("triplet", a, b, c)``, or with a list
             ``("together", [a, b, c])``, ``("apart", [...])``, ``("must_link_any", [...])``,
-            ``("cannot_link_any", [...])``, each with an optional weight at its end. Alternative to the keywords below.
-        must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, weight, rules
+            ``("cannot_link_any", [...])``, ``("either", [("must_link", a, b), ("cannot_link", c, d)])``, each with an
+            optional weight at its end. Alternative to the keywords below.
+        must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either, weight, rules
             As in `build`, with identifiers for numbers.
 
         Returns
@@ -369,7 +380,7 @@ class Constraints:
         names = read_ids(ids)
         if statements is not None:
             return sort_statements(cls, names, statements, rules)
-        named = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
+        named = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either]
         given = [to_places(names, kind, rows) for kind, rows in zip(Kind, named, strict=True)]
         return cls._from_tables(len(names), given, weight, rules, names)
 
@@ -380,8 +391,9 @@ class Constraints:
         Parameters
         ----------
         frame : data frame of pandas, polars or pyarrow
-            Columns ``kind`` ("must_link", "cannot_link", "triplet", "together", ...), ``a``, ``b`` and ``c`` (pairs
-            leave c empty), ``samples`` (the list of a group), ``weight`` (nothing: hard). A column ``note`` is ignored.
+            Columns ``kind`` ("must_link", "cannot_link", "triplet", "together", ..., for a disjunction its links, as in
+            "must_link or cannot_link"), ``a``, ``b`` and ``c`` (pairs leave c empty), ``samples`` (the list of a group,
+            two for each link of a disjunction), ``weight`` (nothing: hard). A column ``note`` is ignored.
         ids : array-like of shape (n_samples,), or int
             The identifiers that the frame uses, in the order of the rows of X; or the number of samples, if it uses
             row numbers.
@@ -463,7 +475,7 @@ class Constraints:
         return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
 
     def samples_of(self, statement: int) -> IntArray:
-        """Return the samples that one statement names."""
+        """Return the samples that one statement names, two for each link of a disjunction."""
         kind = Kind(int(self.kind[statement]))
         if kind.is_group:
             return self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
@@ -524,6 +536,10 @@ class Constraints:
     def _body(self, kind: Kind, statement: int) -> str:
         if kind.is_group:
             members = self.samples_of(statement)
+            if kind is Kind.EITHER:
+                links = [f"{word}({self.name(a)}, {self.name(b)})" for word, a, b in links_of(members[: 2 * _SHOWN])]
+                left = len(members) // 2 - len(links)
+                return f"{kind.word}({', '.join(links)}{f', ... {left:,} more' if left else ''})"
             names = [self.name(int(m)) for m in members[:_SHOWN]]
             more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""  # inside parentheses
             listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)

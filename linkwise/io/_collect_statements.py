@@ -14,7 +14,7 @@ import numpy.typing as npt
 from linkwise._messages import and_more
 from linkwise._typing import IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind, Labels, Rule
+from linkwise.constraints import Constraints, Kind, Labels, Rule, links_of, orient
 from linkwise.exceptions import ConstraintError
 from linkwise.io._text import shown
 from linkwise.sources import Taxonomy
@@ -80,14 +80,27 @@ class Collector:
             found = self.known[sample] = len(self.known)
         return found
 
-    def add(self, kind: Kind, samples: Sequence[str], weight: float, line: int, note: str = "") -> None:
-        """Add one statement; one that holds in every clustering is dropped with a warning."""
+    def add(
+        self,
+        kind: Kind,
+        samples: Sequence[str],
+        weight: float,
+        line: int,
+        note: str = "",
+        together: Sequence[bool] = (),
+    ) -> None:
+        """Add one statement; one that holds in every clustering is dropped with a warning.
+
+        ``together`` tells of each link of a disjunction whether it is a must-link.
+        """
         if kind in (Kind.MUST_LINK, Kind.TRIPLET) and samples[0] == samples[1]:
             said = f"{singular(kind)}({', '.join(samples)})"
             warn_user(f"{self.name}, line {line}: {said} holds for every clustering and was dropped.")
             return
         unknown = len(self._unknown)
         codes = [self.code(sample, line) for sample in samples]
+        if kind is Kind.EITHER and min(codes) >= 0:
+            codes = orient(np.reshape(codes, (-1, 2)), np.array(together, dtype=np.bool_)).ravel().tolist()
         if self.skip_bad and len(self._unknown) > unknown:
             names = ", ".join(shown(sample) for _, _, sample in self._unknown[unknown:])
             del self._unknown[unknown:]
@@ -193,7 +206,9 @@ class Collector:
         for one in Kind:
             rows = np.flatnonzero(kind == one)
             order.append(rows)
-            if one.is_group:
+            if one is Kind.EITHER:
+                given[one.word] = [links_of(member[start[r] : start[r] + size[r]]) for r in rows.tolist()]
+            elif one.is_group:
                 given[one.word] = [member[start[r] : start[r] + size[r]] for r in rows.tolist()]
             else:
                 given[one.word] = member[start[rows][:, None] + np.arange(one.arity)]

@@ -66,6 +66,10 @@ def _check_groups(said: Constraints) -> None:
     _require(np.array_equal(groups.statement, expected), "groups do not match their statements")
     exist = ((groups.member >= 0) & (groups.member < said.n_samples)).all()
     _require(exist, "a group names a sample that does not exist")
+    either = said.groups_of(Kind.EITHER)
+    _require((either.sizes % 2 == 0).all(), "a link of a disjunction names one sample")
+    ends = either.member.reshape(-1, 2)
+    _require((ends[:, 0] != ends[:, 1]).all(), "a link of a disjunction names a sample twice")
 
 
 def check_labels(labels: Labels, n: int, m: int) -> None:

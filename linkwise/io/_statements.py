@@ -12,7 +12,15 @@ from typing import Any
 from linkwise._files import parse_json
 from linkwise._messages import hint
 from linkwise._validation import warn_user
-from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
+from linkwise.constraints import (
+    Kind,
+    MaxCentroidDistance,
+    MinSeparation,
+    NeighborWithin,
+    Rule,
+    SizeBetween,
+    links_said,
+)
 from linkwise.exceptions import ConstraintError
 from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._text import NUMBER, read_rows, shown
@@ -291,9 +299,11 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
     if word in RULES:
         into.rules.append(_rule(where, word, given))
         return
-    kind = KINDS.get("triplet" if word == "triplets" else word)
-    if kind is None:
-        near = difflib.get_close_matches(word, [*KINDS, *RULES], n=1)
+    links = _links(where, word, given)
+    kind = Kind.EITHER if links else KINDS.get("triplet" if word == "triplets" else word)
+    if kind is None or (kind is Kind.EITHER and not links):
+        known = [*(word for word in KINDS if word != Kind.EITHER.word), *RULES, "must_link or cannot_link"]
+        near = difflib.get_close_matches(word, known, n=1)
         words = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
         msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {words}"
         raise ConstraintError(msg)
@@ -301,12 +311,15 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
         if isinstance(given.get(key), float):
             msg = f"{where}: {key} is {given[key]}, expected text or a whole number."
             raise ConstraintError(msg)
-    samples = _members(into, line, kind, given) if kind.is_group else _few(where, word, kind, given)
+    if links:
+        samples: Sequence[str] = [sample for _, *ends in links for sample in ends]
+    else:
+        samples = _members(into, line, kind, given) if kind.is_group else _few(where, word, kind, given)
     weight = _weight(where, given.get("weight", ""))
     if weight == 0:  # as in Constraints.build
         warn_user(f"{where}: a statement of weight 0 has no effect and was dropped.")
         return
-    into.add(kind, samples, weight, line, given.get("note", ""))
+    into.add(kind, samples, weight, line, given.get("note", ""), [said == Kind.MUST_LINK.word for said, _, _ in links])
 
 
 def _rule(where: str, word: str, given: Mapping[str, Any]) -> Rule:
@@ -363,6 +376,28 @@ def _members(into: Collector, line: int, kind: Kind, given: Mapping[str, Any]) -
         )
         raise ConstraintError(msg)
     return members
+
+
+def _links(where: str, word: str, given: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+    """Return the links of a disjunction, or nothing for another kind of statement."""
+    try:
+        links = links_said(word, tuple(given.get("samples", ())))
+    except ConstraintError as wrong:
+        msg = (
+            f"{where}: {wrong}\n"
+            "Hint: samples a;b;c;d of must_link or cannot_link: a and b are together, or c and d are apart."
+        )
+        raise ConstraintError(msg) from wrong
+    if links is None:
+        return ()
+    if any(key in given for key in "abc"):
+        msg = f"{where}: {word.replace('_or_', ' or ')} names its samples in `samples`, not in a, b and c."
+        raise ConstraintError(msg)
+    twice = next((a for _, a, b in links if a == b), None)
+    if twice is not None:
+        msg = f"{where}: a link of {word.replace('_or_', ' or ')} names {shown(twice)} twice, expected two samples."
+        raise ConstraintError(msg)
+    return links
 
 
 def _weight(where: str, given: Any) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linkwise._files import write_whole
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, links_of, write_links
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._collect_statements import singular
 from linkwise.io._statements import FORMAT, RULES, escaped
@@ -68,7 +68,7 @@ def write_knowledge(path: Any, said: Constraints | Knowledge) -> None:
 
 
 def statements_of(said: Constraints, shown: int | None = None) -> list[tuple[Kind, list[Any], float, int]]:
-    """Kind, names, weight and row of each statement, in the order they were given."""
+    """Kind, names, weight and row of each statement, in the order they were given; of a disjunction its links."""
     order = np.argsort(said.row, kind="stable")[:shown].tolist()
     kinds, items, weights, rows = said.kind.tolist(), said.items.tolist(), said.weight.tolist(), said.row.tolist()
     group = {s: g for g, s in enumerate(said.groups.statement.tolist())}
@@ -77,7 +77,12 @@ def statements_of(said: Constraints, shown: int | None = None) -> list[tuple[Kin
     for s in order:
         kind = Kind(kinds[s])
         members = said.groups.of(group[s]).tolist() if kind.is_group else items[s][: kind.arity]
-        made.append((kind, members if names is None else [names[i] for i in members], weights[s], rows[s]))
+        if kind is Kind.EITHER:
+            links = links_of(members)
+            named = links if names is None else [(word, names[a], names[b]) for word, a, b in links]
+        else:
+            named = members if names is None else [names[i] for i in members]
+        made.append((kind, named, weights[s], rows[s]))
     return made
 
 
@@ -91,11 +96,12 @@ def _as_json_lines(said: Constraints, notes: Mapping[int, str]) -> str:
     for rule in said.rules:
         word, values = _rule_values(rule)
         rows.append({"kind": word, **dict(zip("ab", values, strict=False))})
-    for kind, named, weight, row in statements_of(said):
+    for kind, names, weight, row in statements_of(said):
+        word, named = _in_file(kind, names)
         plain = [name if isinstance(name, str) else str(name) if not isinstance(name, int) else name for name in named]
         given = {"samples": plain} if kind.is_group else dict(zip("abc", plain, strict=False))
         extra: dict[str, Any] = {} if np.isinf(weight) else {"weight": float(weight)}
-        rows.append({"kind": singular(kind), **given, **extra, **({"note": notes[row]} if row in notes else {})})
+        rows.append({"kind": word, **given, **extra, **({"note": notes[row]} if row in notes else {})})
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
@@ -107,14 +113,19 @@ def _as_csv(said: Constraints, notes: Mapping[int, str], delimiter: str) -> str:
     for rule in said.rules:
         word, values = _rule_values(rule)
         write.writerow([word, *map(repr, values), *[""] * (6 - len(values))])
-    for kind, named, weight, row in statements_of(said):
+    for kind, given, weight, row in statements_of(said):
+        word, named = _in_file(kind, given)
         names = [_cell(name, in_group=kind.is_group) for name in named]
         cells = ["", "", "", ";".join(names)] if kind.is_group else [*map(escaped, names), *[""] * (4 - len(names))]
         if kind.is_group:
             cells[3] = escaped(cells[3])
         price = "" if np.isinf(weight) else repr(float(weight))
-        write.writerow([singular(kind), *cells, price, escaped(notes.get(row, ""))])
+        write.writerow([word, *cells, price, escaped(notes.get(row, ""))])
     return sink.getvalue()
+
+
+def _in_file(kind: Kind, named: list[Any]) -> tuple[str, list[Any]]:
+    return write_links(named) if kind is Kind.EITHER else (singular(kind), named)
 
 
 def _cell(name: Any, *, in_group: bool) -> str:

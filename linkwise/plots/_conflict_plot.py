@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise._messages import many
 from linkwise._typing import FloatArray
-from linkwise.constraints import Kind
+from linkwise.constraints import Kind, links_of
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import Note, every, name_of, write_apart
 from linkwise.plots._style import ARC_STYLES, BLAMED, INK, axes_for
@@ -99,7 +99,10 @@ def _edges(constraints: Constraints, core: list[int]) -> list[tuple[int, Kind, t
         if not kind.is_group:
             made.append((statement, kind, tuple(int(s) for s in constraints.items[statement, : kind.arity])))
             continue
-        group = constraints.groups.of(int(np.searchsorted(constraints.groups.statement, statement))).tolist()
+        group = constraints.samples_of(statement).tolist()
+        if kind is Kind.EITHER:
+            made += [(statement, Kind[word.upper()], (a, b)) for word, a, b in links_of(group)]
+            continue
         like = Kind.MUST_LINK if kind in (Kind.TOGETHER, Kind.MUST_LINK_ANY) else Kind.CANNOT_LINK
         pairs = zip(group[:1] * len(group), group[1:], strict=False) if kind.is_choice else itertools.pairwise(group)
         made += [(statement, like, pair) for pair in pairs]

@@ -22,7 +22,7 @@ _FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d
 _GOLDEN_ANGLE = 0.381966
 
 INK = "#6b7280"  # branches that belong to no single cluster
-TOGETHER = "#15803d"  # must-link: solid
+TOGETHER = "#147a3a"  # must-link: solid
 APART = "#dc2626"  # cannot-link: dashed, so that color is never the only difference
 CLOSER = "#7c3aed"  # triplet: dotted
 BLAMED = "#fbbf24"  # glow behind statements that are blamed for a conflict

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import CHOICES, Constraints, Groups, MinSeparation, Rule, SizeBetween
 from linkwise.exceptions import GaveUpError, LinkwiseError
 from linkwise.problem.explain import Doubt, spanning_links
@@ -166,8 +166,15 @@ class Problem:
             plain = plain | Constraints.build(self.n_samples, must_link=near[spanning_links(self.n_samples, near)])
         doubt = Doubt(table, self.X, self.metric)
 
-        def far(head: int, others: IntArray) -> FloatArray:
-            return doubt.distances(np.append(head, others))[0, 1:] if compares else np.zeros(len(others))
+        def dislike(pair: IntArray, is_must: BoolArray) -> FloatArray:
+            if not compares:
+                return np.zeros(len(pair))
+            samples, at = np.unique(pair, return_inverse=True)
+            first, second = at.reshape(-1, 2).T
+            far = doubt.distances(samples)[first, second]
+            if is_must.any() and not is_must.all():
+                far = far - np.median(doubt.reference())  # where a must-link is as likely as a cannot-link
+            return np.where(is_must, far, -far)
 
         def posed(links: tuple[IntArray, IntArray]) -> Problem:
             chosen = Constraints.build(self.n_samples, must_link=links[0], cannot_link=links[1]).with_ids(table.ids)
@@ -175,14 +182,14 @@ class Problem:
             made.given, made.chosen = table, chosen
             return made
 
-        links = choose_links(self.hard, choices, self.n_clusters, far)
+        links = choose_links(self.hard, choices, self.n_clusters, dislike)
         liked = None if links is None else posed(links)
         if liked is not None and (not rules or liked.verdict.status == "feasible"):
             return liked
         some = self.verdict.witness
         labels = some.cut_marked() if isinstance(some, Dendrogram) else some
         if labels is not None:
-            return posed(links_in(np.asarray(labels), choices, far))
+            return posed(links_in(np.asarray(labels), choices, dislike))
         if liked is None:
             raise self._gave_up()
         return liked

@@ -28,6 +28,7 @@ MEANING = {
     Kind.APART: ("group apart", "apart", "no two of these samples belong to the same cluster"),
     Kind.MUST_LINK_ANY: ("must-link choice", "together", "the first sample shares a cluster with one of the others"),
     Kind.CANNOT_LINK_ANY: ("cannot-link choice", "apart", "the first sample is apart from one of the others"),
+    Kind.EITHER: ("disjunction", "together", "at least one of several must-links and cannot-links holds"),
 }
 
 

@@ -217,6 +217,9 @@ def _groups_held(constraints: Constraints, label: IntArray) -> BoolArray:
     held[of == Kind.APART] = (clusters == size)[of == Kind.APART]
     held[of == Kind.MUST_LINK_ANY] = company[of == Kind.MUST_LINK_ANY] >= 1
     held[of == Kind.CANNOT_LINK_ANY] = clusters[of == Kind.CANNOT_LINK_ANY] >= 2
+    for at in np.flatnonzero(of == Kind.EITHER):
+        one, other = member[start[at] : start[at + 1]].reshape(-1, 2).T
+        held[at] = ((label[one] == label[other]) == (one < other)).any()
     return held
 
 

@@ -304,6 +304,12 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             raise LinkwiseError(msg)
         folds = knowledge_folds(known, self.cv, random_state=self.random_state)
         asked = np.concatenate([fold.test.kind for fold in folds])
+        if not len(asked):
+            msg = (
+                "KnowledgeSearchCV: all statements are disjunctions, which trivial clusterings satisfy, so there are "
+                "none to choose by.\nHint: add links or triplets, or choose n_clusters yourself."
+            )
+            raise LinkwiseError(msg)
         if len(np.unique(asked)) == 1 and asked[0] != Kind.TRIPLET and not callable(self.scoring):
             warn_user(
                 f"KnowledgeSearchCV: all statements to hold out are {Kind(int(asked[0])).word}, which cannot tell "

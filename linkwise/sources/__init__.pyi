@@ -20,6 +20,9 @@ from linkwise.sources._labels import (
 from linkwise.sources._noise import (
     flip as flip,
 )
+from linkwise.sources._ontology import (
+    from_ontology as from_ontology,
+)
 from linkwise.sources._refine import (
     Refinement as Refinement,
     refine as refine,

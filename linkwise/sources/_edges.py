@@ -77,7 +77,7 @@ def from_edges(
         msg = f"{who}: first has {len(ends[0]):,} entries and second {len(ends[1]):,}, expected one each per edge."
         raise LinkwiseError(msg)
     value = _read_strength(strength, len(ends[0]))
-    place = _places(who, names)
+    place = places_of(who, names)
     a, b = (np.array([place.get(name, -1) for name in end.tolist()], dtype=np.intp) for end in ends)
     kept = (a >= 0) & (b >= 0) & (a != b)
     if len(a) and not ((a >= 0) & (b >= 0)).any():
@@ -145,7 +145,7 @@ def from_co_occurrence(
     if len(where) != len(what):
         msg = f"{who}: context has {len(where):,} entries and item {len(what):,}, expected one each per entry."
         raise LinkwiseError(msg)
-    place = _places(who, names)
+    place = places_of(who, names)
     known = ~is_missing(where)
     row = number_values(f"{who}: context", where, known)[0]
     column = np.array([place.get(name, -1) for name in what.tolist()], dtype=np.intp)
@@ -169,7 +169,8 @@ def from_co_occurrence(
     return _must_links(who, pairs[order], total, names, threshold, hard_from, scale)
 
 
-def _places(who: str, names: npt.NDArray[Any]) -> dict[Any, int]:
+def places_of(who: str, names: npt.NDArray[Any]) -> dict[Any, int]:
+    """Return the number of each identifier, which are all different."""
     place = {name: i for i, name in enumerate(names.tolist())}
     if len(place) < len(names):
         msg = f"{who}: ids holds {len(names) - len(place):,} repeats, expected a different identifier for each sample."

@@ -157,22 +157,37 @@ def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
     if not isinstance(source, (str, Path)):
         msg = f"from_obo got {type(source).__name__}, expected the text of an OBO file or a path."
         raise LinkwiseError(msg)
+    terms, place = _terms_of(source, "from_obo")
+    above = np.array([_parent(term, place, parents) for term in terms], dtype=np.intp)
+    refuse_cycle(above, lambda v: f"{terms[v].term} (line {terms[v].line})")
+    called = [term.name or term.term if by == "name" else term.term for term in terms]
+    return NamedNodes(above, np.array(called, dtype=np.str_))
+
+
+def edges_of_obo(source: str | Path, who: str) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
+    """Read the ids of the terms of an OBO ontology and all its is_a edges, as positions of child and parent."""
+    terms, place = _terms_of(source, who)
+    edges = [(v, _above(up, line, term, place, who)) for v, term in enumerate(terms) for up, line in term.above]
+    found = np.array(edges, dtype=np.intp).reshape(-1, 2)
+    return np.array([term.term for term in terms], dtype=np.str_), found[:, 0], found[:, 1]
+
+
+def _terms_of(source: str | Path, who: str) -> tuple[list[_Term], dict[str, int]]:
+    """The terms that are not obsolete, and their positions by id."""
     is_text = isinstance(source, str) and ("\n" in source or "\r" in source)
     text = str(source).removeprefix("\ufeff") if is_text else read_text_file(source)
-    terms = [term for term in _stanzas(text.replace("\r\n", "\n").replace("\r", "\n")) if not term.obsolete]
+    found = _stanzas(text.replace("\r\n", "\n").replace("\r", "\n"), who)
+    terms = [term for term in found if not term.obsolete]
     if not terms:
-        msg = "from_obo found no [Term] that is not obsolete, expected at least one.\nHint: is this an OBO file?"
+        msg = f"{who} found no [Term] that is not obsolete, expected at least one.\nHint: is this an OBO file?"
         raise LinkwiseError(msg)
     place: dict[str, int] = {}
     for v, term in enumerate(terms):
         if place.setdefault(term.term, v) != v:
             first = terms[place[term.term]].line
-            msg = f"from_obo, line {term.line}: the term {term.term} is described twice, first on line {first}."
+            msg = f"{who}, line {term.line}: the term {term.term} is described twice, first on line {first}."
             raise LinkwiseError(msg)
-    above = np.array([_parent(term, place, parents) for term in terms], dtype=np.intp)
-    refuse_cycle(above, lambda v: f"{terms[v].term} (line {terms[v].line})")
-    called = [term.name or term.term if by == "name" else term.term for term in terms]
-    return NamedNodes(above, np.array(called, dtype=np.str_))
+    return terms, place
 
 
 def _parent(term: _Term, place: dict[str, int], parents: str) -> int:
@@ -180,56 +195,60 @@ def _parent(term: _Term, place: dict[str, int], parents: str) -> int:
     if len(named) > 1 and parents == "refuse":
         msg = (
             f"from_obo, line {term.line}: {term.term} has {len(named)} parents ({some_of(named)}), expected one.\n"
-            'Hint: `parents="first"` keeps the is_a that is listed first.'
+            'Hint: `parents="first"` keeps the is_a that is listed first; `linkwise.sources.from_ontology` takes all.'
         )
         raise LinkwiseError(msg)
     if not named:
         return -1
-    if named[0] not in place:
-        msg = f"from_obo, line {term.above[0][1]}: {term.term} is_a {named[0]}, a term that is missing or obsolete."
+    return _above(named[0], term.above[0][1], term, place, "from_obo")
+
+
+def _above(up: str, line: int, term: _Term, place: dict[str, int], who: str) -> int:
+    if up not in place:
+        msg = f"{who}, line {line}: {term.term} is_a {up}, a term that is missing or obsolete."
         raise LinkwiseError(msg)
-    return place[named[0]]
+    return place[up]
 
 
-def _stanzas(text: str) -> list[_Term]:
+def _stanzas(text: str, who: str) -> list[_Term]:
     found: list[_Term] = []
     now: _Term | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("["):
             if not line.rstrip().endswith("]"):
-                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is not closed, expected a header such as [Term]."
+                msg = f"{who}, line {number}: {line.strip()[:40]!r} is not closed, expected a header such as [Term]."
                 raise LinkwiseError(msg)
-            _refuse_nameless(now)
+            _refuse_nameless(now, who)
             now = _Term(number) if line.strip() == "[Term]" else None
             if now is not None:
                 found.append(now)
         elif now is not None and line.strip() and not line.startswith("!"):
             tag, colon, value = line.partition(":")
             if not colon:
-                msg = f"from_obo, line {number}: {line.strip()[:40]!r}, expected `tag: value`."
+                msg = f"{who}, line {number}: {line.strip()[:40]!r}, expected `tag: value`."
                 raise LinkwiseError(msg)
-            _take(now, tag.strip(), value, number)
-    _refuse_nameless(now)
+            _take(now, tag.strip(), value, number, who)
+    _refuse_nameless(now, who)
     return found
 
 
-def _refuse_nameless(term: _Term | None) -> None:
+def _refuse_nameless(term: _Term | None, who: str) -> None:
     if term is not None and not term.term:
-        msg = f"from_obo, line {term.line}: the [Term] has no id, expected one."
+        msg = f"{who}, line {term.line}: the [Term] has no id, expected one."
         raise LinkwiseError(msg)
 
 
-def _take(term: _Term, tag: str, value: str, number: int) -> None:
+def _take(term: _Term, tag: str, value: str, number: int, who: str) -> None:
     if tag == "name":
         term.name = value.strip()
     elif tag in ("id", "is_a", "is_obsolete"):
         plain = _MODIFIER.sub("", _COMMENT.sub("", value)).strip()
         if not plain:
-            msg = f"from_obo, line {number}: {tag} has no value, expected one."
+            msg = f"{who}, line {number}: {tag} has no value, expected one."
             raise LinkwiseError(msg)
         if tag == "id":
             if term.term:
-                msg = f"from_obo, line {number}: the stanza of {term.term} has a second id, expected one."
+                msg = f"{who}, line {number}: the stanza of {term.term} has a second id, expected one."
                 raise LinkwiseError(msg)
             term.term = plain
         elif tag == "is_a":

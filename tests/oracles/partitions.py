@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Statements = dict[str, list[tuple[int, ...]]]
+Statements = dict[str, list[tuple[Any, ...]]]
 
 
 @cache
@@ -38,6 +38,9 @@ def holding(n: int, said: Statements, X: Any = None, **rules: Any) -> npt.NDArra
     mask = np.ones(len(labels), dtype=bool)
     for word, rows in said.items():
         for row in rows:
+            if word == "either":
+                mask &= np.any([same[:, a, b] == (link == "must_link") for link, a, b in row], axis=0)
+                continue
             first, others = row[0], list(row[1:])
             every = same[:, list(row)][:, :, list(row)]
             mask &= {
@@ -63,9 +66,12 @@ def holding(n: int, said: Statements, X: Any = None, **rules: Any) -> npt.NDArra
 
 
 def draw_statements(rng: np.random.Generator, n: int, words: dict[str, int]) -> Statements:
-    """Draw up to so many statements of each word; groups name two to four samples."""
+    """Draw up to so many statements of each word; groups name two to four samples, disjunctions two or three links."""
     said: Statements = {}
     for word, most in words.items():
+        if word == "either":
+            said[word] = [_draw_links(rng, n) for _ in range(rng.integers(0, most + 1))]
+            continue
         pair = word in ("must_link", "cannot_link")
         rows = [
             tuple(rng.choice(n, 2 if pair else min(n, int(rng.integers(2, 5))), replace=False).tolist())
@@ -73,3 +79,10 @@ def draw_statements(rng: np.random.Generator, n: int, words: dict[str, int]) -> 
         ]
         said[word] = rows
     return said
+
+
+def _draw_links(rng: np.random.Generator, n: int) -> tuple[tuple[str, int, int], ...]:
+    """Two or three links, each about another pair, so that no clustering satisfies all of them by their form."""
+    first, second = np.triu_indices(n, 1)
+    some = rng.choice(len(first), min(len(first), int(rng.integers(2, 4))), replace=False)
+    return tuple((("cannot_link", "must_link")[rng.integers(2)], int(first[p]), int(second[p])) for p in some)

@@ -146,3 +146,29 @@ def shared_contexts(log, ids):
         items.setdefault(context, set()).add(item)
     edges = [(a, b, 1) for found in items.values() for a, b in combinations(sorted(found), 2)]
     return strengths(edges, ids)
+
+
+# -- ontologies: is_a edges, and the terms of each sample --------------------------------------------------------------
+
+
+def ontology_triplets(edges, terms_of):
+    """Of each three samples the pair that more terms hold without the third than any other pair, and by how many."""
+
+    def above(term):
+        found = {term}
+        for child, parent in edges:
+            if child == term:
+                found |= above(parent)
+        return found
+
+    holding = [set().union(*(above(term) for term in terms)) for terms in terms_of]
+    made = {}
+    for three in combinations([sample for sample, terms in enumerate(terms_of) if terms], 3):
+        votes = []
+        for c in three:
+            a, b = (x for x in three if x != c)
+            votes.append((len((holding[a] & holding[b]) - holding[c]), (a, b, c)))
+        votes.sort(reverse=True)
+        if votes[0][0] > votes[1][0]:
+            made[votes[0][1]] = votes[0][0] - votes[1][0]
+    return made

@@ -80,7 +80,8 @@ def knowledge_folds(constraints: Constraints, n_splits: int = 5, *, random_state
     is apart from one. Two held-out samples are compared only where no other sample of their set remains.
 
     Triplets and soft statements are in the training part if none of their samples is held out, else in the test part;
-    groups are in the training part without the samples held out. Implications of triplets are not written out first.
+    groups are in the training part without the samples held out. A disjunction (``either``) is in no test part, since
+    one cluster and single samples both satisfy most of them. Implications of triplets are not written out first.
 
     **Guarantee** the training part implies nothing in the test part, since it does not mention the samples there.
     **Cost** near-linear in the number of statements and of facts in the test parts.
@@ -169,7 +170,7 @@ class _Closed:
         facts = Constraints.build(n, must_link=must, cannot_link=cannot)
         if self.said.ids is not None:
             facts = facts.with_ids(self.said.ids)
-        return facts | self.others.select(_names(self.others, held))
+        return facts | self.others.select(_names(self.others, held) & (self.others.kind != Kind.EITHER))
 
 
 def _sets_apart(constraints: Constraints, set_of: IntArray) -> IntArray:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, gather
 from linkwise.problem.statements import Budget
 
 _REFERENCE = 256  # samples whose distances tell what is far and what is near
@@ -54,8 +54,7 @@ class Doubt:
         for start in range(0, len(plain), _AT_ONCE):
             at = plain[start : start + _AT_ONCE]
             score[at] = self._plain(statements[at], reference)
-        grouped = np.isin(kind, (Kind.TOGETHER, Kind.APART, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY))
-        for g in np.flatnonzero(grouped):
+        for g in np.flatnonzero(kind >= Kind.TOGETHER):
             score[g] = self._group(int(statements[g]), Kind(int(kind[g])), reference)
         return score
 
@@ -80,12 +79,17 @@ class Doubt:
     def _group(self, statement: int, kind: Kind, reference: FloatArray) -> float:
         groups = self.constraints.groups
         members = groups.of(int(np.searchsorted(groups.statement, statement)))[:_MEMBERS]
+        if kind.is_choice:
+            one = gather(np.zeros(1, dtype=np.intp), np.array([len(members)]), members)
+            _, pair, is_must = one.links(np.array([kind], dtype=np.int8))
+            samples, at = np.unique(pair, return_inverse=True)
+            first, second = at.reshape(-1, 2).T
+            rank = rank_among(self.distances(samples)[first, second], reference)
+            return float(np.where(is_must, rank, 1 - rank).min())
         rank = rank_among(self.distances(members), reference)
         if kind is Kind.TOGETHER:
             return float(rank[np.triu_indices(len(members), 1)].max())
-        if kind is Kind.APART:
-            return 1 - float(rank[np.triu_indices(len(members), 1)].min())
-        return float(rank[0, 1:].min()) if kind is Kind.MUST_LINK_ANY else 1 - float(rank[0, 1:].max())
+        return 1 - float(rank[np.triu_indices(len(members), 1)].min())
 
     def distances(self, samples: IntArray) -> FloatArray:
         """Distances between some samples."""

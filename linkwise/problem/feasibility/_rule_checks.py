@@ -213,7 +213,7 @@ def _no_partition(
         block = components(hard.n, part.must)
         return _try_all(part, some, block, rules, k, data, budget)[0] is Outcome.IMPOSSIBLE
 
-    core, complete = minimal_core(np.union1d(hard.numbers, choices.groups.statement), impossible, budget)
+    core, complete = minimal_core(np.union1d(hard.numbers, choices.statement), impossible, budget)
     names = ", ".join(str(rule) for rule in rules)
     goal = "" if k is None else many(k, "cluster")
     because = f"no clustering in which the statements hold{f' with {goal}' if goal else ''} follows {names}."

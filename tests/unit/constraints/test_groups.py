@@ -92,6 +92,7 @@ def test_identifiers_serve_groups_too():
         ({"together": [["a", "b"]]}, "translate identifiers"),
         ({"together": [[0.5, 1.0]]}, "expected whole sample numbers"),
         ({"together": [[True, False]]}, "holds True or False"),
+        ({"together": [[0, True, 3]]}, "holds True or False"),
         ({"together": [[[0, 1], [2, 3]]]}, "has a group of shape"),
         ({"must_link_any": [(0, [1, 2])]}, "expected one flat list"),
         ({"must_link_any": [[]]}, "holds an empty row"),

@@ -37,7 +37,7 @@ from linkwise.exceptions import (
 from tests.oracles.partitions import all_labels, draw_statements, holding, sizes
 from tests.oracles.relative import components
 
-SAID = {"must_link": 1, "cannot_link": 3, "apart": 1, "must_link_any": 2, "cannot_link_any": 2}
+SAID = {"must_link": 1, "cannot_link": 3, "apart": 1, "must_link_any": 2, "cannot_link_any": 2, "either": 2}
 MAIN = [ConstrainedAgglomerative, COPKMeans, ReCon]
 OTHERS = [
     ConstrainedCompleteLink,
@@ -67,6 +67,20 @@ def _instance(rng, *, separated):
         asked["delta"] = float(rng.uniform(0, 0.5))
         rules.append(MinSeparation(asked["delta"]))
     return Constraints.build(n, **said, rules=rules), X, sizes(n), holding(n, said, X, **asked)
+
+
+def test_the_data_choose_among_links_of_both_sorts():
+    X = np.array([[0.0], [0.1], [5.0], [5.2], [10.0]])
+    near, far = ("must_link", 0, 1), ("must_link", 0, 4)
+    split, keep = ("cannot_link", 2, 3), ("cannot_link", 0, 3)
+    for links, chosen in (([far, near], "must_link(0, 1)"), ([split, keep], "cannot_link(0, 3)")):
+        model = COPKMeans(2, random_state=0).fit(X, constraints=Constraints.build(5, either=[links]))
+        assert model.chosen_.describe(0) == f"#0 {chosen}"
+    mixed = Constraints.build(5, either=[[far, keep], [("cannot_link", 1, 2), near]])
+    model = ConstrainedAgglomerative(2).fit(X, constraints=mixed)
+    links = [model.chosen_.describe(i).split(" ", 1)[1] for i in range(model.chosen_.n_statements)]
+    assert sorted(links) == ["cannot_link(0, 3)", "must_link(0, 1)"]
+    assert model.certificate_.ok
 
 
 @pytest.mark.parametrize(("method", "count"), [(m, 250) for m in MAIN] + [(m, 30) for m in OTHERS])

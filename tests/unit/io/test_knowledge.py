@@ -293,6 +293,8 @@ SAID = Constraints.from_ids(
         ("apart", ["-x", "-5", "#"], 2.0),
         ("cannot_link", "-x", "#", 1e-300),
         ("must_link_any", ["#", "-5", "a b"]),
+        ("either", [("must_link", "-x", "=1+1"), ("cannot_link", "ü\n", "-5"), ("must_link", "#", "'=1")], 4.0),
+        ("either", [("cannot_link", "'=1", "a b")]),
     ],
     rules=[MinSeparation(0.25), SizeBetween(1, 7)],
 )

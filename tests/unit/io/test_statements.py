@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from linkwise import Constraints
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.io import read_knowledge
 
@@ -188,6 +189,20 @@ def test_groups_are_read_from_one_cell_or_a_list(read):
     assert read("type,samples\nmust_link_any,otter;mink;seal\n").word(0) == "line 2: must_link_any(otter: mink, seal)"
 
 
+def test_a_disjunction_says_its_links_in_the_kind(read):
+    for text, name in (
+        ("kind,samples,weight\nMust-link or cannot link,otter;mink;seal;walrus,2\n", "said.csv"),
+        (
+            '\n{"kind": "must_link or cannot_link", "samples": ["otter", "mink", "seal", "walrus"], "weight": 2.0}',
+            "said.jsonl",
+        ),
+    ):
+        said = read(text, name=name)
+        assert said.word(0) == "line 2: either(must_link(otter, mink), cannot_link(seal, walrus)) weight 2"
+        links = [("must_link", "otter", "mink"), ("cannot_link", "seal", "walrus")]
+        assert said.constraints == Constraints.from_ids(said.constraints.ids, [("either", links, 2.0)])
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -195,6 +210,11 @@ def test_groups_are_read_from_one_cell_or_a_list(read):
         ("type,samples\napart,otter\n", "line 2: apart names two samples or more"),
         ("type,samples\napart,otter;mink;otter\n", "line 2: apart names 'otter' twice"),
         ("type,samples\napart,otter;minks\n", r"'minks' \(line 2\)"),
+        ("kind,samples\nmust_link or cannot_link,otter;mink\n", "line 2: must_link or cannot_link names 2 samples"),
+        ("kind,samples\nmust_link or apart,otter;mink;seal;walrus\n", "the kind is 'must_link or apart'"),
+        ("kind,samples\neither,otter;mink;seal;walrus\n", "did you mean|write must_link"),
+        ("kind,a,b,samples\nmust_link or must_link,otter,mink,seal;otter;otter;mink\n", "not in a, b and c"),
+        ("kind,samples\nmust_link or cannot_link,otter;otter;seal;mink\n", "names 'otter' twice, expected two"),
         ('{"type": "apart", "samples": "otter"}', "expected a list of samples"),
         ('{"type": "apart", "samples": ["otter", 1.5]}', "expected text or a whole number"),
         ('{"type": "apart", "samples": ["otter", null]}', "expected text or a whole number"),

@@ -63,6 +63,16 @@ def test_the_verdict_agrees_with_all_partitions_or_trees_with_cuts(n, triplets):
     assert min(seen.values()) > 0
 
 
+def test_the_reason_names_no_choices_where_the_others_leave_too_few_clusters():
+    c = Constraints.build(8, apart=[[0, 1, 2, 3]], must_link_any=[(4, 5, 6)], cannot_link_any=[(6, 7, 4)])
+    plain = "4 samples are pairwise apart, so at least 4 clusters are needed, not 3."
+    assert check(c, n_clusters=3).because == plain
+    odd = Constraints.build(9, cannot_link=[(i, (i + 1) % 5) for i in range(5)], must_link_any=[(5, 6, 7), (6, 7, 8)])
+    why = check(odd, n_clusters=2).explanation
+    assert why.core == (0, 1, 2, 3, 4)
+    assert why.because == check(odd.select(odd.kind == 1), n_clusters=2).explanation.because
+
+
 def test_cores_with_groups_are_minimal():
     rng = np.random.default_rng(0)
     found = 0

@@ -11,7 +11,15 @@ from linkwise import Constraints, check, repair
 from linkwise.exceptions import InfeasibleConstraintsError
 from tests.oracles.partitions import draw_statements, holding
 
-SAID = {"must_link": 2, "cannot_link": 3, "together": 1, "apart": 1, "must_link_any": 2, "cannot_link_any": 2}
+SAID = {
+    "must_link": 2,
+    "cannot_link": 3,
+    "together": 1,
+    "apart": 1,
+    "must_link_any": 1,
+    "cannot_link_any": 1,
+    "either": 2,
+}
 
 
 def _cheapest(n, rows, price):
@@ -37,7 +45,7 @@ def test_repairs_cost_as_little_as_possible(weights):
     for _ in range(70):
         n = int(rng.integers(3, 6))
         said = draw_statements(rng, n, SAID)
-        if not said["must_link_any"] + said["cannot_link_any"]:
+        if not said["must_link_any"] + said["cannot_link_any"] + said["either"]:
             continue
         rows = [(word, row) for word, several in said.items() for row in several]
         drawn = {"hard": [np.inf], "soft": [1.0, 2.5], "mixed": [1.0, 2.0, np.inf]}[weights]
