@@ -14,6 +14,7 @@ CLOCKS = r"(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?|slee
 MAY = {
     "unit/studies/experiments/test_interrupt.py": "looks again and again for what another process writes",
     "unit/studies/experiments/toys.py": "a cell that goes on when a file appears",
+    "hostile/command_line.py": "a campaign started by hand, which reports cases that take too much processor time",
 }
 PATIENT = 600  # seconds: an end for what hangs, not a bound for what is slow
 # Campaigns that are started by hand (`python -m tests.<name>`) may bound themselves: they are not tests.
