@@ -81,7 +81,7 @@ def _require_number_columns(X: Any) -> None:
     if bad:
         msg = (
             f"X has columns that do not hold numbers: {some_of(bad)}.\n"
-            "Hint: leave them out, or encode them, as in pandas.get_dummies(X)."
+            "Hint: `linkwise.io.look(X)` proposes how to read them with `linkwise.read_data`; or leave them out."
         )
         raise LinkwiseError(msg)
     if large:

@@ -344,9 +344,9 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bo
         ways.append(f"these look like decimal commas: {decimal}")
     if "thousands" in like:
         word = examples["thousands"]
-        mark, marks, other = (",", "commas", decimal) if script.decimal == "." else (".", "points", point)
-        plain, name = word.replace(mark, ""), marks.removesuffix("s")
-        ways.append(f"write {shown(word)} without {marks} ({plain}); if the {name} is the decimal mark: {other}")
+        mark, called, other = (",", "comma", decimal) if script.decimal == "." else (".", "point", point)
+        plain = word.replace(mark, "")
+        ways.append(f"write {shown(word)} without {called}s ({plain}); if the {called} is the decimal mark: {other}")
     if "script" in like:
         word = examples["script"]
         ways.append(f"write {shown(word)} in plain digits: {unicodedata.normalize('NFKC', word)}")

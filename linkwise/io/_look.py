@@ -65,6 +65,8 @@ class Look:
         The table, as read with them.
     advice : tuple of str
         Sentences about what else can be done.
+    is_file : bool
+        Whether the table is a file, which a command can read; otherwise the proposal is in Python.
 
     Examples
     --------
@@ -85,13 +87,17 @@ class Look:
     table: Table
     advice: tuple[str, ...] = ()
     others: tuple[tuple[str, dict[str, Any]], ...] = field(default=())
+    is_file: bool = True
 
     @property
     def command(self) -> str:
-        """The command that clusters the table, as one types it."""
+        """The command that clusters the table, as one types it; in Python where the table is no file."""
         return self._typed(self.arguments)
 
     def _typed(self, arguments: dict[str, Any]) -> str:
+        if not self.is_file:
+            given = "".join(f", {option}={value!r}" for option, value in arguments.items())
+            return f'linkwise.cluster(linkwise.read_data(data{given}).X, n_clusters="auto")'
         words = ["linkwise cluster", shlex.quote(self.source)]
         for option, value in arguments.items():
             if option in ("drop", "categories", "text"):
@@ -177,9 +183,9 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
     * weight  numbers  1 to 100
     <BLANKLINE>
     To compare 3 samples by 1 feature from the 1 column marked *:
-      linkwise cluster 'the StringIO' --id name -k auto
+      linkwise.cluster(linkwise.read_data(data, id='name').X, n_clusters="auto")
     """
-    name, given = source_name(source), source
+    name, given, is_file = source_name(source), source, is_path(source)
     arguments: dict[str, Any] = {}
     form: list[str] = []
     if is_path(source) or hasattr(source, "read"):
@@ -192,7 +198,7 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
         found, names = open_columns(opened, None, encoding=encoding or arguments.get("encoding"))
     if not isinstance(found, Columns):
         table = read_data(given() if callable(given) else given)
-        return Look(name, len(table), "", (), arguments, table)
+        return Look(name, len(table), "", (), arguments, table, is_file=is_file)
     script = Script(_decimal(found))
     if isinstance(found, DelimitedColumns):
         found = found.with_script(script)
@@ -200,7 +206,7 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
         if script.decimal == ",":
             form.append("decimal commas")
             arguments["decimal"] = ","
-    judge = _Judge(found, script, has_index=names is not None)
+    judge = _Judge(found, script, has_index=names is not None, is_file=is_file)
     chosen = judge.arguments(arguments)
     readings = {"main": chosen, **judge.other_arguments(arguments)}
     tables: dict[str, Table] = {}
@@ -208,7 +214,9 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
         tables[key], readings[key] = _try(given, options)
     others = tuple((words, options) for words, options in readings.items() if words != "main")
     told = "".join(f", {part}" for part in form if part)
-    return Look(name, found.n_rows, told, judge.columns(), readings["main"], tables["main"], judge.advice(), others)
+    return Look(
+        name, found.n_rows, told, judge.columns(), readings["main"], tables["main"], judge.advice(), others, is_file
+    )
 
 
 def _named(raw: bytes, name: str) -> io.BytesIO:
@@ -259,8 +267,8 @@ def _short(text: str, longest: int = 32) -> str:
 class _Judge:
     """The roles of the columns of one table, and what follows from them."""
 
-    def __init__(self, found: Columns, script: Script, *, has_index: bool) -> None:
-        self.found, self.script = found, script
+    def __init__(self, found: Columns, script: Script, *, has_index: bool, is_file: bool) -> None:
+        self.found, self.script, self.is_file = found, script, is_file
         self.marks: list[str] = []  # cells that are to be read as missing
         self._odd: dict[str, tuple[str, ...]] = {}
         self._values: dict[str, FloatArray] = {}
@@ -302,23 +310,33 @@ class _Judge:
         lines = []
         if classes:
             one = shlex.quote(classes[0])
-            lines.append(
-                f"{classes[0]} may hold known classes, so it is left out: --labels {one} makes statements of it, and "
-                f"`linkwise score RESULT DATA --column {one}` judges by it."
+            ways = (
+                f"--labels {one} makes statements of it, and `linkwise score RESULT DATA --column {one}` judges by it"
+                if self.is_file
+                else f"`linkwise.Constraints.from_labels(data[{classes[0]!r}])` makes statements of it"
             )
+            lines.append(f"{classes[0]} may hold known classes, so it is left out: {ways}.")
         if self.marks:
             words = in_words([shown(mark) for mark in self.marks[:5]]) + and_more(5, len(self.marks))
             lines.append(f"Cells {words} count as missing there; correct them in the file if they are slips.")
         if repeated:
-            one = shlex.quote(repeated[0])
-            lines.append(
-                f"Where rows with the same {repeated[0]} belong together, add --together {one}; where they are of "
-                f"different clusters, --apart {one}."
+            one, groups = shlex.quote(repeated[0]), f"linkwise.Constraints.from_groups(data[{repeated[0]!r}]"
+            together, apart = (
+                (f"add --together {one}", f"--apart {one}")
+                if self.is_file
+                else (f"`{groups})` says so", f'`{groups}, say="apart")`')
             )
-        if repeated:
+            lines.append(
+                f"Where rows with the same {repeated[0]} belong together, {together}; where they are of different "
+                f"clusters, {apart}."
+            )
             block = [f"~{name}" if self._has_several_words(name) else name for name in (*repeated, *self._of("codes"))]
             options = "" if self.name is None else f" --id {shlex.quote(self.name)}"
-            command = f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}"
+            command = (
+                f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}"
+                if self.is_file
+                else f"linkwise.selection.group_records(data, block={block!r})"
+            )
             lines.append(f"Where rows are records of the same things: `{command}` groups them.")
         return tuple(lines)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from linkwise._data_frames import read_frame
 from linkwise._messages import hint, many
 from linkwise._typing import IntArray
 from linkwise._validation import read_number
@@ -17,9 +18,6 @@ from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem, check
 from linkwise.result import Certificate, verify
 from linkwise.selection._record_pairs import Records, candidate_pairs, require_columns
-
-if TYPE_CHECKING:
-    from linkwise.io import Table
 
 _LIKE = 0.7  # similarity from which a value that differs is called similar
 
@@ -142,7 +140,7 @@ class RecordGroups:
 
 
 def group_records(
-    columns: Mapping[str, Sequence[Any]] | Table,
+    columns: Any,
     constraints: Constraints | None = None,
     *,
     block: Sequence[str],
@@ -153,9 +151,8 @@ def group_records(
 
     Parameters
     ----------
-    columns : mapping of str to sequence, or Table
-        The columns of the records, compared as text; or what `linkwise.io.read_records` read. A mapping of one sequence
-        each, such as a data frame's ``to_dict("list")``.
+    columns : mapping of str to sequence, data frame, or Table
+        The columns of the records, compared as text; or what `linkwise.io.read_records` read.
     constraints : Constraints, optional
         Hard pairs and groups, such as "the same customer number belongs together" and "at most one of each source".
     block : sequence of str
@@ -196,8 +193,11 @@ def group_records(
     0.82: same mail; similar name
     """
     names: Sequence[str] | None = None
-    if not isinstance(columns, Mapping):
+    if hasattr(columns, "beside"):
         names, columns = [str(name) for name in columns.ids.tolist()], columns.beside
+    elif not isinstance(columns, Mapping):
+        frame = read_frame("group_records", columns, "columns by name, a data frame or a Table of `read_records`")
+        columns = {name: frame[name].to_list() for name in frame.columns}
     given = {str(name): list(values) for name, values in columns.items()}
     sizes = {len(values) for values in given.values()}
     if len(sizes) != 1:

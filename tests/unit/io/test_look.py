@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import warnings
 
 import numpy as np
 import pytest
 
+import linkwise
 from linkwise import read_data
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
@@ -167,3 +169,28 @@ def test_frames_matrices_and_packed_files(tmp_path):
 
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress("a,b\nä,1\nö,2\nü,4\n".encode("cp1252")))
     assert look(tmp_path / "t.csv.gz").arguments == {"id": "a", "encoding": "cp1252"}
+
+
+def test_what_is_proposed_for_a_frame_runs_in_python():
+    pd = pytest.importorskip("pandas")
+    rows = [
+        (f"r{i}", f"Ann Lee{i // 2}", f"m{i // 2}@x.org", ["lynx", "wolf"][i % 2], 5.0 * (i % 2) + i / 60)
+        for i in range(60)
+    ]
+    data = pd.DataFrame(rows, columns=["id", "name", "mail", "class", "age"])
+    found = look(data)
+    assert not found.is_file
+    assert "linkwise cluster" not in str(found)
+    assert " --" not in str(found)
+    typed = [found.command, *re.findall("`(.*?)`", "\n".join(found.advice))]
+    results = [eval(one, {"linkwise": linkwise, "data": data}) for one in typed]
+    assert [type(one).__name__ for one in results] == [
+        "Clustering",
+        "Constraints",
+        "Constraints",
+        "Constraints",
+        "RecordGroups",
+    ]
+    assert len(results[0].labels) == 60
+    with pytest.raises(LinkwiseError, match=r"`linkwise.io.look\(X\)` proposes how to read them"):
+        linkwise.cluster(data, n_clusters=2)

@@ -151,3 +151,15 @@ def test_the_command_writes_groups_with_evidence(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["groups"] == 3
     assert main(["duplicates", "people.csv", "--block", "nmae"]) == 1
     assert "--block names the column 'nmae'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_data_frames_are_records_as_their_columns_are(library):
+    frames = pytest.importorskip(library)
+    columns, _ = people(60)
+    gone = {name: [value or None for value in values] for name, values in columns.items()}
+    data = frames.table(gone) if library == "pyarrow" else frames.DataFrame(gone)
+    found = group_records(data, block=["mail", "~name"])
+    assert found.labels.tolist() == group_records(columns, block=["mail", "~name"]).labels.tolist()
+    with pytest.raises(LinkwiseError, match="got int, expected columns by name, a data frame or a Table"):
+        group_records(3, block=["mail"])
