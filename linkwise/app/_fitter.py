@@ -331,8 +331,8 @@ class Fitter:
         lines = list(dict.fromkeys(_once(plain.get(line, line)) for line in told))
         changes: list[dict[str, Any]] = []
         for change in found.changes:
-            kind, *rows = change.statement
-            items = [self.roll.ids[row] for row in rows]
+            kind, *named = change.statement
+            items = [self.roll.ids[row] for row in named]
             if change.possible:
                 body = {"kind": kind, "items": items}
                 changes.append({"op": "say", "body": body, "words": f"Say that {sentence(kind, items)}"})

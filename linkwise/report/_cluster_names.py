@@ -182,7 +182,8 @@ class Headings:
         alike = (last[1:] <= last[:-1]) & (both[inside[1:]] == both[inside[:-1]])
         deepest = ~np.append(alike, False)[: len(inside)]  # of clades with the same samples
         inside, last = inside[deepest], last[deepest]
-        return inside[last > np.maximum.accumulate(np.append(-1, last))[:-1]]
+        highest = np.maximum.accumulate(np.append(-1, last))[:-1]
+        return np.asarray(inside[last > highest], dtype=np.intp)
 
     def nodes_of(self, tree: Dendrogram) -> dict[int, str]:
         """Name the inner nodes below which are exactly the placed samples of a clade."""

@@ -238,24 +238,28 @@ def test_names_of_a_cut_into_more_groups_refine_those_of_fewer():
         assert Picture.of(anchor.tree, anchor.tree.cut(n_clusters=k), anchor).labels.tolist() == fewer.tolist()
 
 
-def test_why_names_rows_of_the_log_and_offers_statements_that_can_be_said():
+@pytest.mark.parametrize("at", [0, 20])
+def test_why_names_rows_of_the_log_and_offers_statements_that_can_be_said(at):
     items, _ = blobs(N)
+    a, b, c = (f"i{at + step}" for step in range(3))
     rows = [
         *opened(),
-        row(2, "say", {"kind": "must_link", "items": ["i0", "i1"]}),
-        row(3, "say", {"kind": "cannot_link", "items": ["i1", "i2"]}),
+        row(2, "say", {"kind": "must_link", "items": [a, b]}),
+        row(3, "say", {"kind": "cannot_link", "items": [b, c]}),
     ]
     made, _ = fitter(items, rows)
-    told = made.why("i0", "i2")
-    assert {"#2: i0 and i1 belong together", "#3: i1 and i2 are apart"} <= set(told["words"])
+    told = made.why(a, c)
+    assert {f"#2: {a} and {b} belong together", f"#3: {b} and {c} are apart"} <= set(told["words"])
     assert not any("_link" in line for line in told["words"])
     drops = [one["body"]["targets"][0]["seq"] for one in told["changes"] if one["op"] == "repair"]
     assert set(drops) == {2, 3}
+    words = [one["words"] for one in told["changes"] if one["op"] == "repair"]
+    assert all((f"Drop #{seq}" in said) for seq, said in zip(drops, words, strict=True)), words
     for seq, change in enumerate((one for one in told["changes"] if one["op"] == "say"), 4):
         after = trust(made.roll, fold([*rows, row(seq, "say", change["body"])]))
         assert not after.doubted
     with pytest.raises(LinkwiseError, match="no item 'x'"):
-        made.why("i0", "x")
+        made.why(a, "x")
 
 
 def test_compare_blames_a_statement_only_if_it_is_the_only_one():
