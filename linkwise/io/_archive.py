@@ -232,18 +232,24 @@ def array_of_npy(raw: bytes | memoryview, name: str) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array.astype(dtype.newbyteorder("="), copy=False))
 
 
+def _refuse_bombs(members: list[zipfile.ZipInfo], raw: bytes, name: str) -> None:
+    if sum(member.file_size for member in members) > 1000 * len(raw) + 2**20:
+        msg = f"{name} unpacks to far more than its size, which no data does; nothing was read."
+        raise LinkwiseError(msg)
+
+
 def arrays_of_npz(raw: bytes, name: str) -> dict[str, npt.NDArray[Any]]:
     """Read the arrays of an .npz file, compressed or not, up to a thousand times its size."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = archive.infolist()
-            if sum(member.file_size for member in members) > 1000 * len(raw) + 2**20:
-                msg = f"{name} unpacks to far more than its size, which no data does; nothing was read."
-                raise LinkwiseError(msg)
+            _refuse_bombs(members, raw, name)
             return {
                 member.filename.removesuffix(".npy"): array_of_npy(archive.read(member), f"{name}: {member.filename}")
                 for member in members
             }
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError) as bad:
+    except LinkwiseError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, MemoryError, ValueError) as bad:
         msg = f"{name} is not a readable .npz file ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad

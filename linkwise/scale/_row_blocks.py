@@ -304,7 +304,8 @@ def open_parquet(path: str) -> Iterator[Any]:
     with open_stream(path) as stream:
         try:
             file = pq.ParquetFile(stream)
-        except pa.ArrowInvalid as bad:
+            [str(field) for field in file.schema_arrow]  # the names of columns can be read
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as bad:
             msg = (
                 f"{path} cannot be read as Parquet: {bad}\n"
                 "Hint: it may be truncated; copy it again. Blocks are read from Parquet and .npy files alone."
@@ -424,7 +425,7 @@ def _parquet_piece(piece: Piece, columns: Sequence[str], rows: FloatArray, id_co
     try:
         with open_parquet(piece.where) as file:
             table = file.read_row_group(piece.part, columns=wanted).slice(piece.low, piece.high - piece.low)
-    except (OSError, pa.ArrowInvalid) as bad:
+    except (OSError, pa.ArrowException) as bad:
         msg = f"{piece.describe()} cannot be read: {bad}\nHint: the file may be damaged or truncated; copy it again."
         raise ScaleError(msg) from bad
     for i, column in enumerate(columns):

@@ -20,6 +20,7 @@ from linkwise.scale._row_blocks import Source, open_parquet, open_stream
 _WORDS = {"must_link": Kind.MUST_LINK, "cannot_link": Kind.CANNOT_LINK}
 _NUMBER = "^(0|-?[1-9][0-9]{0,17})$"  # a whole number of 64 bits as people write it: 007 is a name
 _BATCH = 2**20
+_FORM = "statements are Parquet or CSV with columns kind, a, b, in UTF-8."
 
 
 class Pairs(NamedTuple):
@@ -36,7 +37,11 @@ def read_pairs(paths: Sequence[str]) -> Iterator[Pairs]:
     for path in paths:
         first = 0
         for batch in _batches(path):
-            found = _pairs_of(path, first, batch)
+            try:
+                found = _pairs_of(path, first, batch)
+            except UnicodeDecodeError as bad:  # the name of a column
+                msg = f"{path} cannot be read: {bad}\nHint: {_FORM}"
+                raise ScaleError(msg) from bad
             yield found
             first += len(found.kind)
 
@@ -58,7 +63,7 @@ def _batches(path: str) -> Iterator[Any]:
     except (OSError, pa.ArrowException) as bad:
         if isinstance(bad, OSError) and bad.errno is not None:  # it says which file and why
             raise
-        msg = f"{path} cannot be read: {bad}\nHint: statements are Parquet or CSV with columns kind, a, b, in UTF-8."
+        msg = f"{path} cannot be read: {bad}\nHint: {_FORM}"
         raise ScaleError(msg) from bad
 
 

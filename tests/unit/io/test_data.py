@@ -321,6 +321,7 @@ def test_sparse_matrices_and_their_files(tmp_path):
         ("x.npy", lambda: npy(np.zeros((2, 2)))[:-3], r"declares the shape \(2, 2\)"),
         ("x.npy", lambda: npy(np.zeros((0, 2))), "expected a row or more"),
         ("x.npz", lambda: b"PK\x03\x04 and no more", "not a readable .npz file"),
+        ("x.npz", lambda: moved(npz(a=np.zeros((2, 2)))), r"not a readable .npz file \(negative seek"),
         (
             "x.npz",
             lambda: npz(a=np.zeros((2, 2)), b=np.zeros((2, 3))),
@@ -346,6 +347,12 @@ def npy(array):
     sink = io.BytesIO()
     np.save(sink, array, allow_pickle=True)
     return sink.getvalue()
+
+
+def moved(raw):
+    """An archive whose directory is said to lie where it does not."""
+    at = raw.rindex(b"PK\x05\x06") + 16
+    return raw[:at] + b"\xff\xff\xff\x00" + raw[at + 4 :]
 
 
 def npz(**arrays):

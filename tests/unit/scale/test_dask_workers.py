@@ -41,16 +41,31 @@ def pids(client) -> list[int]:
     return [pid for _, pid in sorted(client.run(os.getpid, on_error="ignore").items())]
 
 
+def make_files(folder, count, block, named):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, K, count)
+    X = (rng.normal(0, 2, (K, 4))[y] + rng.normal(size=(count, 4))).astype(np.float32)
+    pairs = rng.permutation(count)[:named].reshape(-1, 2)
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    data = write_files(folder / "data", X, [count // 3], block)
+    return data, write_statements(folder / "said.parquet", pairs[same], pairs[~same])
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, K, N)
-    X = (rng.normal(0, 2, (K, 4))[y] + rng.normal(size=(N, 4))).astype(np.float32)
-    pairs = rng.permutation(N)[: N // 20].reshape(-1, 2)
-    same = y[pairs[:, 0]] == y[pairs[:, 1]]
-    data = write_files(folder / "data", X, [N // 3], BLOCK)
-    return data, write_statements(folder / "said.parquet", pairs[same], pairs[~same])
+    return make_files(tmp_path_factory.mktemp("files"), N, BLOCK, N // 20)
+
+
+def killer(client, kills, done_kills):
+    """Ends a worker after each number of finished blocks in ``kills``."""
+
+    def kill(done, total):
+        if done in kills:
+            alive = pids(client)
+            os.kill(alive[kills[done] % len(alive)], signal.SIGKILL)
+            done_kills.append(done)
+
+    return kill
 
 
 @pytest.fixture(scope="module")
@@ -75,14 +90,7 @@ def test_workers_that_are_killed_change_no_byte(client, files, here, tmp_path, s
     assert end > low[-1] + BLOCKS
     kills = {int(start + 1 + rng.integers(BLOCKS - 3)): int(rng.integers(2)) for start in low}
     done_kills = []
-
-    def kill(done, total):
-        if done in kills:
-            alive = pids(client)
-            os.kill(alive[kills[done] % len(alive)], signal.SIGKILL)
-            done_kills.append(done)
-
-    with progress(kill):
+    with progress(killer(client, kills, done_kills)):
         found = cluster(
             *files, K, client=client, block_rows=BLOCK, out=tmp_path / "out", max_passes=3, tree=True, top=TOP
         )
@@ -91,6 +99,25 @@ def test_workers_that_are_killed_change_no_byte(client, files, here, tmp_path, s
     assert found.centers.tobytes() == whole.centers.tobytes()
     assert contents(found.folder) == contents(whole.folder)
     assert tree_bytes(found.folder) == tree_bytes(whole.folder)
+
+
+def test_two_million_rows_and_dying_workers_give_the_bytes_of_one_process(client, tmp_path):
+    """One dies while rows are fetched, two in steps, one while labels are written; which and when the seed decides."""
+    count, block, passes = 2_000_000, 100_000, 2
+    data, said = make_files(tmp_path, count, block, 20_000)
+    options = {"block_rows": block, "max_passes": passes}
+    whole = cluster(data, said, K, out=tmp_path / "here", **options)
+    assert whole.certificate.ok
+    assert whole.certificate.n_rows == count
+    rng, blocks = np.random.default_rng(2), count // block
+    kills = {int(turn * blocks + 1 + rng.integers(blocks - 3)): int(rng.integers(2)) for turn in range(passes + 2)}
+    done_kills = []
+    with progress(killer(client, kills, done_kills)):
+        found = cluster(data, said, K, client=client, out=tmp_path / "there", **options)
+    assert len(done_kills) == passes + 2
+    assert found.certificate == whole.certificate
+    assert found.centers.tobytes() == whole.centers.tobytes()
+    assert contents(found.folder) == contents(whole.folder)
 
 
 def test_one_worker_gives_the_same_bytes(files, here, tmp_path):

@@ -94,6 +94,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
         (b"", "cannot be read: Empty CSV file"),
         ("kind,a,b\nmust_link,é,2\n".encode("latin-1"), "invalid UTF8"),
         ("kind,a,b\nmust_link,1,2\n".encode("utf-16"), "cannot be read"),
+        (b"kind,\x85a,b\nmust_link,1,2\n", "cannot be read: 'utf-8' codec"),
         (b"kind;a;b\nmust_link;1;2\n", "has the columns kind;a;b, expected kind, a, b"),
         (b"kind,a,a,b\nmust_link,1,2,3\n", "has the columns kind, a, a, b, expected kind, a, b"),
         (b"kind,a,b\nmust_link,1,2\nmust_link,1\n", "Expected 3 columns, got 2"),
@@ -112,6 +113,23 @@ def test_files_of_statements_that_cannot_be_read_are_named(data, tmp_path, conte
     if "no column" not in words:
         with pytest.raises(LinkwiseError, match=words):
             check_files(said)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_damaged_file_is_refused_or_read_as_before(data, tmp_path, seed):
+    """A byte of a Parquet file changes: the file is named, or the byte was one that does not count."""
+    r = np.random.default_rng(seed)
+    raw = bytearray(data.read_bytes())
+    low = len(raw) - 700 if seed % 2 else 0  # half of them in the description at the end
+    for at in r.integers(low, len(raw), 1 + seed % 3):
+        raw[at] = r.integers(256)
+    (tmp_path / "bad.parquet").write_bytes(bytes(raw))
+    words = ""
+    try:
+        cluster(tmp_path / "bad.parquet", None, 2, columns=["x", "y"], out=tmp_path / "out")
+    except ScaleError as refused:
+        words = str(refused)
+    assert ("bad.parquet" in words) == (not (tmp_path / "out").exists())
 
 
 def test_blanks_and_a_mark_of_the_order_of_bytes_are_no_part_of_names(data, tmp_path):

@@ -228,7 +228,9 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         merged, rounds = self._merge(problem, items, edges, most)
         audit = audit_merging(merged, items, problem, recall, rounds)
         known = problem.constraints | Constraints.from_groups(merged.cluster[items.of_sample], say="together")
+        named = None
         if (known.kind == Kind.TRIPLET).any():
+            named = np.unique(problem.hard.triplets)
             above, labels = self._under_triplets(problem.X, known)
         else:
             above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
@@ -238,7 +240,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             better = refine(labels, problem, self._seed) if self.refine and self.n_clusters is not None else None
             if better is not None:
                 return self._refined(better, problem, items, edges, _Built(above, labels, audit))
-        tree = join_trees_of(items, merged, above, problem.constraints.ids)
+        tree = join_trees_of(items, merged, above, problem.constraints.ids, named)
         if self.distance_threshold is not None:
             labels = tree.cut(height=self.distance_threshold)
         return _Built(tree, labels, audit)

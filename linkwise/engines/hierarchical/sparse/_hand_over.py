@@ -65,10 +65,21 @@ def _share(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
-def join_trees_of(items: Items, merged: Merged, above: Dendrogram, ids: Any) -> Dendrogram:
-    """The merges of items, then those of the tree above that join clusters."""
+def join_trees_of(
+    items: Items, merged: Merged, above: Dendrogram, ids: Any, named: IntArray | None = None
+) -> Dendrogram:
+    """The merges of items, then those of the tree above that join clusters.
+
+    Each cluster goes where its sample in ``named`` is, of which it has at most one: these are named by triplets, for
+    which their places count. The others of a cluster may be elsewhere in the tree above, below the same mark.
+    """
     n = above.n_samples
-    over, higher = _joins(above)
+    stand: IntArray | None = None
+    if named is not None:
+        cluster = merged.cluster[items.of_sample]
+        stand = np.unique(cluster, return_index=True)[1]
+        stand[cluster[named]] = named
+    over, higher = _joins(above, stand)
     edges = np.concatenate([items.first[merged.pairs], over])
     height = np.concatenate([merged.height, higher])
     pairs, heights = join_edges(n, np.ascontiguousarray(edges), height, items.of_sample)
@@ -85,10 +96,13 @@ def put_above(forest: Dendrogram, above: Dendrogram, ids: Any) -> Dendrogram:
     return Dendrogram.from_merges(n, pairs, heights, ids=ids)
 
 
-def _joins(tree: Dendrogram) -> tuple[IntArray, FloatArray]:
-    """Two samples for each join of a tree, one of either branch, in the order of its nodes; and the heights."""
-    leaf = _some_leaf(tree)
-    child = np.flatnonzero(tree.parent >= 0)
+def _joins(tree: Dendrogram, among: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+    """Two samples for each join of a tree, one of either branch, in the order of its nodes; and the heights.
+
+    With ``among`` the joins are those that are left of the tree when it has these leaves alone.
+    """
+    leaf = _some_leaf(tree, np.arange(tree.n_samples) if among is None else among)
+    child = np.flatnonzero((tree.parent >= 0) & (leaf >= 0))
     order = child[np.argsort(tree.parent[child], kind="stable")]
     parent = tree.parent[order]
     eldest = np.searchsorted(parent, parent)
@@ -96,11 +110,11 @@ def _joins(tree: Dendrogram) -> tuple[IntArray, FloatArray]:
     return np.column_stack([leaf[order[eldest[joins]]], leaf[order[joins]]]), tree.raw_height[parent[joins]]
 
 
-def _some_leaf(tree: Dendrogram) -> IntArray:
-    """A sample below each node."""
+def _some_leaf(tree: Dendrogram, among: IntArray) -> IntArray:
+    """One of some samples below each node, or -1 where none of them is."""
     leaf = np.full(len(tree.parent), -1, dtype=np.intp)
-    leaf[: tree.n_samples] = np.arange(tree.n_samples)
-    at = np.arange(tree.n_samples)
+    leaf[among] = among
+    at = np.sort(among)
     while len(at):
         up = tree.parent[at]
         at, up = at[up >= 0], up[up >= 0]

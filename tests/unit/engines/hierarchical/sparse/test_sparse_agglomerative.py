@@ -88,6 +88,34 @@ def test_statements_hold_also_against_the_data(kinds):
     assert ended == 0 or "triplets" in kinds
 
 
+def test_a_group_that_triplets_divide_lies_where_they_name_it():
+    """Sample 3 is in the group of 0, 1 and 2, and no triplet names it: it follows 0, though it lies beside 2."""
+    X = np.array([[0.0], [1.0], [10.0], [10.1], [50.0], [51.0]])
+    known = Constraints.build(6, together=[range(4)], triplets=[(0, 1, 2)])
+    model = SparseAgglomerative(2).fit(X, constraints=known)
+    assert model.certificate_.ok
+    assert model.dendrogram_.satisfies(known).all()
+    assert model.labels_.tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_groups_that_triplets_divide_keep_all_statements():
+    fitted = 0
+    for seed in range(examples(40, 400)):
+        rng = np.random.default_rng(seed)
+        n, top = 24, int(rng.integers(2, 25))
+        X = rng.normal(size=(n, 2))
+        order = rng.permutation(n)  # a caterpillar: each trio has its last in this order outside
+        trios = np.sort(np.array([rng.choice(n, 3, replace=False) for _ in range(12)]), axis=1)
+        known = Constraints.build(n, together=[order[:10], order[12:16]], triplets=order[trios])
+        try:
+            model = SparseAgglomerative(2, top=top, random_state=seed).fit(X, constraints=known)
+        except DeadEndError:
+            continue
+        fitted += 1
+        assert model.dendrogram_.satisfies(known).all()
+    assert fitted > 20
+
+
 def test_the_same_for_any_number_of_threads_and_again(monkeypatch):
     monkeypatch.setattr("linkwise.engines.hierarchical.sparse._cell_search.EXACT", 100)
     X, y = make_blobs(1500, centers=5, n_features=4, cluster_std=2.0, random_state=0)
