@@ -23,6 +23,7 @@ from linkwise.engines import (
     PCKMeans,
     ReCon,
     SeededKMeans,
+    SpectralLearning,
 )
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.partitions import all_labels, draw_statements, holding, sizes
@@ -30,7 +31,7 @@ from tests.profile import examples
 
 SAID = {"must_link": 1, "cannot_link": 2, "apart": 1, "must_link_any": 1}
 MAIN = [COPKMeans, PCKMeans]
-OTHERS = [ConstrainedKMeans, CVQE, HMRFKMeans, LCVQE, MKMeans, MPCKMeans, SeededKMeans]
+OTHERS = [ConstrainedKMeans, CVQE, HMRFKMeans, LCVQE, MKMeans, MPCKMeans, SeededKMeans, SpectralLearning]
 
 
 def _instance(rng, *, words=SAID):
@@ -136,6 +137,25 @@ def test_samples_without_any_neighbor_stay_alone_and_too_few_clusters_are_refuse
         COPKMeans(2, random_state=0).fit(X, constraints=rule)
     with pytest.raises(UnsupportedConstraintError, match="does not support NeighborWithin with assignment"):
         COPKMeans(4, assignment="greedy").fit(X, constraints=rule)
+
+
+def test_the_rule_is_about_the_samples_not_their_eigenvectors():
+    """Of three groups in a row the middle one falls to either side; two of its samples are near none but each other."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.3, (12, 2)), rng.normal(5, 0.3, (12, 2)), [[2.4, 2.4], [2.6, 2.6], [2.5, 2.0]]])
+    rule = Constraints.build(len(X), rules=NeighborWithin(0.7))
+    for affinity in ("nearest_neighbors", "rbf"):
+        model = SpectralLearning(3, affinity=affinity, random_state=0).fit(X, constraints=rule)
+        assert model.certificate_.ok
+        assert verify(model.labels_, rule, X=X).ok
+        assert model.n_clusters_ == 3
+    with pytest.raises(
+        UnsupportedConstraintError, match="got similarities as X, but NeighborWithin is about distances"
+    ):
+        SpectralLearning(2, affinity="precomputed").fit(np.eye(4), constraints=Constraints.build(4, rules=rule.rules))
+    far = np.array([[0.0], [5.0], [9.0], [9.1]])
+    with pytest.raises(InfeasibleConstraintsError, match="no other near enough"):
+        SpectralLearning(2, affinity="rbf").fit(far, constraints=Constraints.build(4, rules=rule.rules))
 
 
 @pytest.mark.parametrize("method", [COPKMeans, PCKMeans])
