@@ -435,6 +435,7 @@ CASES = [
     labels(lw.engines.LCVQE, rules=ABOUT_CLUSTERS, weighs=True),
     labels(
         lw.engines.KernelKMeans,
+        rules=frozenset({NeighborWithin}),
         weighs=True,
         plain=partial(from_means, lw.engines.KernelKMeans),
         ways=(

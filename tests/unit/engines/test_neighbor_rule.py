@@ -18,6 +18,7 @@ from linkwise.engines import (
     ConstrainedKMeans,
     COPKMeans,
     HMRFKMeans,
+    KernelKMeans,
     MKMeans,
     MPCKMeans,
     PCKMeans,
@@ -34,13 +35,13 @@ MAIN = [COPKMeans, PCKMeans]
 OTHERS = [ConstrainedKMeans, CVQE, HMRFKMeans, LCVQE, MKMeans, MPCKMeans, SeededKMeans, SpectralLearning]
 
 
-def _instance(rng, *, words=SAID):
+def _instance(rng, *, words=SAID, sized=0.3):
     n = int(rng.integers(3, 8))
     said = draw_statements(rng, n, words)
     X = rng.random((n, 2)).round(int(rng.integers(1, 4)))
     asked, rules = {"epsilon": float(rng.uniform(0.1, 0.9))}, []
     rules.append(NeighborWithin(asked["epsilon"]))
-    if rng.random() < 0.3:
+    if rng.random() < sized:
         low = int(rng.integers(1, 3))
         asked["between"] = low, int(rng.integers(low, n + 1))
         rules.append(SizeBetween(*asked["between"]))
@@ -58,12 +59,12 @@ def _among(possible, labels):
     return (possible == np.argsort(np.argsort(first))[labels]).all(axis=1)
 
 
-@pytest.mark.parametrize(("method", "count"), [(m, 80) for m in MAIN] + [(m, 20) for m in OTHERS])
+@pytest.mark.parametrize(("method", "count"), [(m, 80) for m in MAIN] + [(m, 20) for m in [*OTHERS, KernelKMeans]])
 def test_results_are_legal_and_refusals_true(method, count):
     rng = np.random.default_rng(2)
     infeasible, done, count = 0, 0, examples(count, 10 * count)
     for _ in range(count):
-        table, X, said, asked = _instance(rng)
+        table, X, said, asked = _instance(rng, sized=0.0 if method is KernelKMeans else 0.3)
         k = int(rng.integers(1, len(X) + 1))
         possible = all_labels(len(X))[holding(len(X), said, X, **asked) & (sizes(len(X)) == k)]
         try:
@@ -112,6 +113,41 @@ def test_no_legal_move_of_one_group_is_cheaper_and_the_optimum_is_never_beaten()
         least = min(cost(one, means(one)) for one in possible.astype(int))
         assert model.inertia_ >= least - 1e-9
         best += model.inertia_ <= least + 1e-9
+    assert best > 0.7 * cases
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_no_legal_move_of_one_group_betters_the_criterion_of_kernel_k_means(kernel):
+    rng = np.random.default_rng(6)
+    cases = best = 0
+    while cases < examples(40, 400):
+        table, X, said, asked = _instance(rng, words={"must_link": 1, "cannot_link": 2}, sized=0.0)
+        k = int(rng.integers(2, len(X)))
+        possible = all_labels(len(X))[holding(len(X), said, X, **asked) & (sizes(len(X)) == k)]
+        if not len(possible):
+            continue
+        cases += 1
+        model = _fit(KernelKMeans(k, kernel=kernel, gamma=2.0, random_state=0), X, table)
+        table_of = X @ X.T if kernel == "linear" else np.exp(-2.0 * ((X[:, None] - X) ** 2).sum(axis=2))
+
+        def cost(labels, K=table_of):
+            """Squared distances to the means, in feature space."""
+            inside = [np.flatnonzero(labels == c) for c in np.unique(labels)]
+            return np.trace(K) - sum(K[np.ix_(some, some)].sum() / len(some) for some in inside)
+
+        own = cost(model.labels_)
+        assert own == pytest.approx(model.objective_)
+        groups = np.arange(len(X))
+        for a, b in said["must_link"]:
+            groups[groups == groups[b]] = groups[a]
+        for group in np.unique(groups):
+            for c in range(k):
+                moved = np.where(groups == group, c, model.labels_)
+                if len(np.unique(moved)) == k and _among(possible, moved).any():
+                    assert cost(moved) >= own - 1e-9
+        least = min(map(cost, possible.astype(int)))
+        assert own >= least - 1e-9
+        best += own <= least + 1e-9
     assert best > 0.7 * cases
 
 
