@@ -4,6 +4,8 @@
     python -m benchmarks.many_machines FOLDER --rows 1000000 --peers      # cost beside scikit-learn's KMeans
     python -m benchmarks.many_machines FOLDER --rows 1000000 --tree       # beside SparseAgglomerative
     python -m benchmarks.many_machines FOLDER --gate --rows 100000000 --statements 100000000 --clusters 20
+    python -m benchmarks.many_machines FOLDER --growth 1000000 10000000      # CPU time of tasks for each row, by phase
+    python -m benchmarks.many_machines FOLDER --model 1000000000 100         # rows and workers of a run on paper
 
 Prints one JSON object: CPU seconds of driver and workers for each row and pass, the driver's memory, and what holds.
 With --gate: statements alone, of which some contradict others; whether all of these are found, CPU seconds and memory.
@@ -23,7 +25,7 @@ import numpy as np
 
 from linkwise import Constraints, SparseAgglomerative
 from linkwise.engines import progress
-from linkwise.scale import ScaleClustering, check_files, cluster
+from linkwise.scale import ScaleClustering, _runner, check_files, cluster
 from linkwise.scale._runner import local_workers
 
 
@@ -154,6 +156,94 @@ def peers(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def growth(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """CPU time of tasks in this process for each row, by phase, with files of different numbers of rows."""
+    spent: dict[str, float] = {}
+    whole = _runner.run_task
+
+    def timed(function, block, given):
+        began = time.process_time()
+        result = whole(function, block, given)
+        spent[function.__name__] = spent.get(function.__name__, 0.0) + time.process_time() - began
+        return result
+
+    found: dict[str, object] = {}
+    cluster(np.random.default_rng(0).normal(size=(4_000, asked.features)), None, 2, out=folder / "out-few", force=True)
+    _runner.run_task = timed
+    try:
+        for rows in asked.growth * 2:  # forwards, and once more, so that a busy minute falls on all of them
+            data, said = make(folder, rows, asked.statements, asked.features, asked.clusters, asked.block)
+            spent.clear()
+            options = {
+                "block_rows": asked.block,
+                "out": folder / "out-growth",
+                "force": True,
+                "max_passes": asked.passes,
+            }
+            passes = cluster(data, said, asked.clusters, **options).n_passes
+            turns = {"fetch": 1, "step": passes, "write": 1}
+            now = {name: 1e6 * seconds / rows / turns[name] for name, seconds in spent.items()}
+            before = found.get(f"{rows}", {})
+            found[f"{rows}"] = {name: round(min(before.get(name, np.inf), value), 4) for name, value in now.items()}
+    finally:
+        _runner.run_task = whole
+    first, last = (found[f"{rows}"] for rows in (asked.growth[0], asked.growth[-1]))
+    return {"us_per_row": found, "last_to_first": {name: round(last[name] / first[name], 3) for name in first}}
+
+
+def model(folder: Path, asked: argparse.Namespace) -> dict[str, object]:
+    """Constants of a task and of its part in the starting process; and what they come to on paper."""
+    import cloudpickle
+
+    from linkwise.scale._block_tasks import Shared, step
+    from linkwise.scale._row_blocks import open_source
+
+    rows, workers = asked.model
+    data, _ = make(folder, asked.rows, 10, asked.features, asked.clusters, asked.block)
+    source = open_source(str(data), asked.block, None, None)
+    shared = Shared(str(folder / "shared"), source.columns, None)
+    shared.put("rows", np.empty(0, dtype=np.int64))
+    shared.put("centers", np.random.default_rng(0).normal(0, 1.5, (asked.clusters, asked.features)))
+    step(source.blocks[0], shared, "centers")
+    began = time.process_time()
+    results = [step(block, shared, "centers") for block in source.blocks]
+    task_s = (time.process_time() - began) / asked.rows
+    there = len(cloudpickle.dumps((_runner.run_on_worker, "", step, source.blocks[-1], (shared, "centers"))))
+    back = len(cloudpickle.dumps(results[0]))
+    with local_workers(1, asked.limit) as client:
+        few = np.random.default_rng(0).normal(size=(4_000, 2))
+        cluster(few, None, 2, client=client, block_rows=500, out=folder / "out-few", force=True)
+        began = time.process_time()
+        found = cluster(
+            few, None, 2, client=client, block_rows=10, max_passes=asked.passes, out=folder / "o", force=True
+        )
+        tasks = 400 * (found.n_passes + 2)
+        driver_s = (time.process_time() - began) / tasks
+    blocks = -(-rows // asked.block)
+    k, d = asked.clusters, asked.features
+    held = blocks * (8 * k * d + 1_000) + 8 * d * 65_536
+    return {
+        "constants": {
+            "worker_cpu_us_per_row_and_pass": round(1e6 * task_s, 3),
+            "starting_process_cpu_ms_per_task": round(1e3 * driver_s, 2),
+            "bytes_to_worker_per_task": there,
+            "bytes_back_per_task": back,
+            "measured_tasks": tasks,
+        },
+        "on_paper": {
+            "rows": rows,
+            "workers": workers,
+            "blocks": blocks,
+            "worker_s_per_pass": round(task_s * rows / workers, 1),
+            "starting_process_s_per_pass": round(driver_s * blocks, 1),
+            "network_mib_per_pass": round(blocks * (there + back) / 2**20, 1),
+            "storage_gib_per_pass_in_single_precision": round(4 * d * rows / 2**30, 1),
+            "starting_process_mib_without_statements": round(held / 2**20, 1),
+            "starting_process_bytes_per_named_row": 24 * d + 24 * k + 100,
+        },
+    }
+
+
 def make_contradictory(folder: Path, rows: int, statements: int, k: int, planted: int) -> tuple[Path, list[int]]:
     """Write pairs that a division into k clusters keeps, and chains of must-links whose ends are apart."""
     import pyarrow as pa
@@ -219,8 +309,11 @@ def main() -> None:
     for name in ("peers", "tree", "verbose"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--gate", action="store_true")
+    parser.add_argument("--growth", type=int, nargs="+", metavar="ROWS")
+    parser.add_argument("--model", type=int, nargs=2, metavar=("ROWS", "WORKERS"))
     asked = parser.parse_args()
-    measure = peers if asked.peers else gate if asked.gate else run
+    special = {"peers": peers, "gate": gate, "growth": growth, "model": model}
+    measure = next((work for name, work in special.items() if getattr(asked, name)), run)
     asked.folder.mkdir(parents=True, exist_ok=True)
     print(json.dumps(measure(asked.folder, asked), indent=2))
 

@@ -41,6 +41,9 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, read from the stub beside its file."""
     homes, public = read_stub(f"{file.removesuffix('.py')}.pyi")
 
+    folders = {home.rpartition(".")[2]: package for home in homes.values() if home.rpartition(".")[0] == package}
+    homes = {name: home for name, home in folders.items() if not name.startswith("_")} | homes
+
     def look_up(name: str) -> Any:
         if name not in homes:
             msg = f"module {package!r} has no attribute {name!r}"

@@ -11,7 +11,9 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-_PICTURE = re.compile(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n+(?:\*[^*].*?\*\n+)?", re.DOTALL)  # and the caption below
+_PICTURE = re.compile(  # and the caption below
+    r"(?:!\[[^\]]*\]\((?!https?:)[^)]*\)|<img src=\"(?!https?:)[^>]*>)\n+(?:\*[^*].*?\*\n+)?", re.DOTALL
+)
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import runpy
 import shutil
 import sys
 from html.parser import HTMLParser
@@ -52,11 +53,18 @@ def moved_link(page: Path, text: str, target: str, stage: Path) -> str:
     return f"{text}({os.path.relpath(goal, stage)})"  # a file to download
 
 
+def unreleased() -> str:
+    """The changes that wait for a release, as `scripts/changelog` assembles them."""
+    tool = runpy.run_path(str(ROOT / "scripts" / "changelog"))
+    fragments = tool["read_fragments"](ROOT / "changes")
+    return f"\n{tool['assemble'](fragments, 'Next')}" if any(fragments.values()) else ""
+
+
 def gather(stage: Path) -> None:
     """Copy every page and picture, with its links as they are in the site."""
     pages = {path.name: path for path in DOCS.glob("*.md")} | {name: ROOT / home for name, home in ELSEWHERE.items()}
     for name, path in pages.items():
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8") + (unreleased() if name == "changelog.md" else "")
         text = LINK.sub(lambda found, page=path: moved_link(page, found[1], found[2], stage), text)
         text = ANCHOR.sub(r"(\1)=\n", text)
         (stage / name).write_text(text, encoding="utf-8")

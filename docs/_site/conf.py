@@ -135,6 +135,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "capture_repr": ("_repr_html_", "__repr__"),
+    "ignore_repr_types": r"matplotlib|'list'|'tuple'",  # what a call that draws returns
     "copyfile_regex": r"(?!.*)",
     "matplotlib_animations": False,
     "image_scrapers": ("matplotlib",),
@@ -143,6 +144,9 @@ suppress_warnings = ["config.cache"]  # two settings are functions, which Sphinx
 
 
 HOMES: dict[str, str] = {}
+# On pages about the terminal these words are verbs of the command line, not the functions of the same names.
+VERBS = frozenset(["check", "cluster", "duplicates", "look", "refine", "repair", "report", "why"])
+TERMINAL = frozenset(["command-line", "tutorial", "door-table", "journeys", "files"])
 
 
 def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -155,7 +159,8 @@ def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
         inside = literal.parent
         while inside is not None and not isinstance(inside, (nodes.reference, nodes.title)):
             inside = inside.parent
-        if home is None or inside is not None or home not in domain.objects:
+        verb = text in VERBS and (page in TERMINAL or page.startswith("journey-"))
+        if home is None or inside is not None or home not in domain.objects or verb:
             continue
         entry = domain.objects[home]
         if entry.docname == page:

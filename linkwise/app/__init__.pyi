@@ -18,9 +18,11 @@ from linkwise.app._items import (
     items_of as items_of,
 )
 from linkwise.app._log import (
+    KINDS as KINDS,
     MOST_ROWS as MOST_ROWS,
     ROLES as ROLES,
     SAYS as SAYS,
+    TRIO_ANSWERS as TRIO_ANSWERS,
     New as New,
     Statement as Statement,
     names_in as names_in,

@@ -322,6 +322,16 @@ class FitEngine(Engine):
 
         return preview(header["name"], body, header.get("roles"), header.get("options")), b""
 
+    def do_read(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Return the statements that a file adds, and the row of the log that they follow."""
+        from linkwise.app.files import read_statements
+
+        fitter = self._need()
+        rows = fitter.rows
+        made = read_statements(str(header["name"]), body, fitter.items.ids, fitter.items.X, rows)
+        told = [{"id": one.id, "who": one.who, "via": one.via, "op": one.op, "body": one.body} for one in made]
+        return {"seq": rows[-1].seq if rows else 0, "rows": told}, b""
+
     def do_sample(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:  # noqa: ARG002
         """Return a sample project, or the list of them."""
         from linkwise.app.files import list_samples, sample

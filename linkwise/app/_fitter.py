@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -128,6 +129,11 @@ def first_tree(items: Items) -> Dendrogram:
     gap = np.maximum((gap + gap.T) / 2, 0.0)
     np.fill_diagonal(gap, 0.0)
     return Dendrogram.from_linkage(linkage(squareform(gap, checks=False), "average"))
+
+
+def _once(line: str) -> str:
+    """A line in which a move of a branch, which is many triplets, is named once where they follow each other."""
+    return re.sub(r"(#\d+)\b(?:,? (?:and )?\1\b)+", r"\1", re.sub(r"(#\d+)\b(?:, \1\b)+", r"\1", line))
 
 
 class Fitter:
@@ -318,7 +324,11 @@ class Fitter:
         labels = moment.picture.labels
         bare = Dendrogram(self.roll.n, moment.picture.tree.parent, moment.picture.tree.raw_height)
         found = why(bare, self.roll.place[a], self.roll.place[b], hard, labels=labels + 1, ids=self.roll.names)
-        lines = [line for line in str(found).splitlines() if not line.startswith("To have them")]
+        rows = np.flatnonzero(moment.table.is_hard)
+        forcing = [moment.units[moment.owner[rows[at]]] for at in found.statements]
+        plain = {f"  {line}": self._worded(unit) for line, unit in zip(found.lines, forcing, strict=True)}
+        told = [line for line in str(found).splitlines() if not line.startswith("To have them")]
+        lines = list(dict.fromkeys(_once(plain.get(line, line)) for line in told))
         changes: list[dict[str, Any]] = []
         for change in found.changes:
             kind, *rows = change.statement
@@ -328,14 +338,18 @@ class Fitter:
                 changes.append({"op": "say", "body": body, "words": f"Say that {sentence(kind, items)}"})
                 continue
             for at in change.keys[:3]:
-                unit = moment.units[moment.owner[np.flatnonzero(moment.table.is_hard)[at]]]
+                unit = moment.units[moment.owner[rows[at]]]
                 seq, line = key_of(unit)
                 target = {"seq": seq, "action": "drop"} | ({"line": line} if line else {})
-                what = sentence(unit.kind, unit.items) if unit.kind != "branch" else "a branch was moved"
-                words = f"Drop #{seq} ({what}), so that {sentence(kind, items)} can be said"
+                words = f"Drop {self._worded(unit)}. Then one can say that {sentence(kind, items)}"
                 changes.append({"op": "repair", "body": {"targets": [target]}, "words": words})
         distinct = {change["words"]: change for change in changes}
         return {"words": lines, "changes": list(distinct.values())}
+
+    def _worded(self, unit: Unit) -> str:
+        """Word a statement as the list of the page does, with its row of the log."""
+        what = "a branch was moved" if unit.kind == "branch" else sentence(unit.kind, unit.items)
+        return f"#{unit.seq}: {what}"
 
     def conflicts(self) -> dict[str, Any]:
         """Return the contradictions of the newest moment."""

@@ -342,9 +342,11 @@ def _cut(body: Any) -> dict[str, Any]:
 
 
 def _import(body: Any) -> dict[str, Any]:
-    told = _object("import", body, needed=("name", "statements"), known=("name", "sha256", "statements"))
+    told = _object("import", body, needed=("name", "statements"), known=("name", "sha256", "statements", "by_line"))
     made: dict[str, Any] = {"name": _text("name", told["name"], 400)}
     made["sha256"] = None if told.get("sha256") is None else _text("sha256", told["sha256"], 64)
+    made["by_line"] = told.get("by_line", True)  # else "line" counts statements, as several may stem from one line
+    _require(isinstance(made["by_line"], bool), f"by_line is {_shown(made['by_line'])}, expected true or false")
     rows = told["statements"]
     ok = isinstance(rows, list) and 1 <= len(rows) <= MOST_ROWS
     _require(ok, f"import holds {many(len(rows), 'statement') if isinstance(rows, list) else _shown(rows)}, "

@@ -268,5 +268,6 @@ class Conflicts:
         fix: dict[str, Any] = {"seq": seq, "line": line, "actions": actions, "who": one.who, "at": one.at}
         if line:
             unit = next(unit for unit in self.chosen.units if key_of(unit) == key)
-            fix["words"] = f"line {line}: {sentence(unit.kind, unit.items)}"
+            place = "line" if one.body.get("by_line", True) else "statement"
+            fix["words"] = f"{place} {line}: {sentence(unit.kind, unit.items)}"
         return fix

@@ -32,7 +32,7 @@ from linkwise.cli._verb import answer, on_screen, speaks_json, verb
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge
-    from linkwise.selection import Suspect, Suspects
+    from linkwise.selection import Suspect
 
 KEYS = {"d": True, "k": False, "s": None}  # to the decision whether to drop; None leaves it open
 HELP = "d drop it   k keep it   s skip   u undo   q quit: write the decisions so far   ? help"
@@ -116,7 +116,7 @@ def doubt(
         "kept": said.n_statements,
         "written": None,
     }
-    lines = [_sentence(found), *(f"  {one}" for one in listed)]
+    lines = [found.summary, *(f"  {one}" for one in listed)]
     if output is None:
         lines += ["-o FILE writes the other statements, and asks about each of these in a terminal."] if listed else []
         answer(told, "\n".join(lines), quiet=quiet)
@@ -150,13 +150,6 @@ class _Listed:
 def _place(statements: Knowledge, statement: int) -> str:
     file, line = statements.file_of(statement), statements.line_of(statement)
     return f"{file}:{line}" if line else file
-
-
-def _sentence(found: Suspects) -> str:
-    """The first line of the list."""
-    head = str(found).partition("\n")[0]
-    few = " There are too few statements to hold some out, so none was judged."
-    return head if found.judged else head.removesuffix(":") + few
 
 
 def _as_dict(statements: Knowledge, one: Suspect) -> dict[str, Any]:

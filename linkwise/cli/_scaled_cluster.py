@@ -92,21 +92,22 @@ def cluster_blocks(
             k,
             client=client,
             out=output,
-            columns=given["columns"] or None,
+            columns=[name.strip() for one in given["columns"] for name in one.split(",")] or None,
             id=given["id_column"],
             force=given["force"],
             verbose=not silent,
             **options,
         )
     certificate = found.certificate
-    lines = [f"{many(certificate.n_rows, 'sample')} in {many(k, 'cluster')} after {many(found.n_passes, 'pass')}."]
+    full = sum(size > 0 for size in certificate.sizes)
+    lines = [f"{many(certificate.n_rows, 'sample')} in {many(full, 'cluster')} after {many(found.n_passes, 'pass')}."]
     proof = found.tree_certificate
     lines += [str(certificate), *([] if proof is None else [f"{str(proof)[0].upper()}{str(proof)[1:]}"])]
     made = ["labels", "centers.npy", "certificate.json", *([] if proof is None else ["tree"])]
     lines += [f"  {visible(found.folder / name)}" for name in made if name != "centers.npy"]
     told = {
         "samples": certificate.n_rows,
-        "clusters": k,
+        "clusters": full,
         "sizes": certificate.sizes,
         "passes": found.n_passes,
         "converged": found.converged,

@@ -55,3 +55,6 @@ from linkwise.io._results import (
 from linkwise.io._text import (
     read_text as read_text,
 )
+from linkwise.io._write_knowledge import (
+    statements_of as statements_of,
+)

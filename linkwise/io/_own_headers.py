@@ -122,9 +122,11 @@ def _read_two(into: Collector, text: str, rows: list[Row], header: list[str]) ->
     groups = [cell for cell in columns[1 - names] if cell.lower() not in MISSING]
     if not sure or len(set(groups)) == len(groups) or any("/" in cell for cell in groups):
         return False
-    keys = ["sample", "group"] if names == 0 else ["group", "sample"]
-    read_groups(into, text, keys)
     word = header[1 - names]
+    meaning = word.lower() if word.lower() in GROUPS else "group"
+    read_groups(into, text, ["sample", meaning] if names == 0 else [meaning, "sample"])
+    if word.lower() in GROUPS:
+        return True
     rename = f"call the column label instead of {word}"
     also = hint(command=f"{rename}, or for a column of the data give --labels {word}", python=rename)
     warn_user(

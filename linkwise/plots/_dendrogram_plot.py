@@ -230,7 +230,7 @@ def _draw_strip(ax: Any, sketch: Sketch, names: Mapping[int, str]) -> dict[int, 
 
 
 def _write_node_names(ax: Any, sketch: Sketch, names: Mapping[int, str]) -> None:
-    """Write the names of inner nodes beside their stems, those of large branches first, where no other name stands."""
+    """Write the names of inner nodes beside their stems, those of large branches first, where nothing else stands."""
     wide = ax.get_window_extent().width * 72 / ax.figure.dpi / max(sketch.n_leaves, 1)  # points for one leaf
     tall = ax.get_window_extent().height * 72 / ax.figure.dpi / (1.4 * sketch.top)
     inner = [v for v in range(sketch.n_leaves, len(sketch.node)) if int(sketch.node[v]) in names]
@@ -238,7 +238,7 @@ def _write_node_names(ax: Any, sketch: Sketch, names: Mapping[int, str]) -> None
     for v in sorted(inner, key=lambda v: -int(sketch.size[v]))[:_MOST_NODE_NAMES]:
         word = readable(shorten(plain_text(names[int(sketch.node[v])]), 24))
         x, y, room = float(sketch.x[v]) * wide, float(sketch.height[v]) * tall, 4.0 * width_of(word) + 6
-        if any(abs(y - other) < 9 and x < end and x + room > start for start, end, other in taken):
+        if y < 9 or any(abs(y - other) < 9 and x < end and x + room > start for start, end, other in taken):
             continue
         taken.append((x, x + room, y))
         ax.annotate(

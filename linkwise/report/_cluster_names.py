@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 0.5  # share of the samples of cluster and clade that both have, from which a cluster is named after the clade
 _TERMS = 3
+_CLADES = 3  # so many clades name one cluster together
 _MOST_CLASSES = 100
 
 
@@ -39,11 +40,11 @@ def name_clusters(
 ) -> Names:
     """Name clusters after clades, classes or terms, and nodes of the tree after clades.
 
-    Only samples that the taxonomy or the labels place count. A cluster with exactly those of a clade has its name, else
-    that of the clade with the best overlap of at least one half of all samples of either, worded as *mostly*, *and
-    more*, or, for a cluster inside a clade, *part of*. Clusters without such a name are called by their ``terms``,
-    given by cluster in the order of their labels. A node has the name of a clade if the samples below it are those of
-    the clade.
+    Only samples that the taxonomy or the labels place count. A cluster with exactly those of a clade has its name, one
+    with exactly those of two or three clades their names, others that of the clade with the best overlap of at least
+    one half of all samples of either, worded as *mostly*, *and more*, or, for a cluster inside a clade, *part of*.
+    Clusters without such a name are called by their ``terms``, given by cluster in the order of their labels. A node
+    has the name of a clade if the samples below it are those of the clade.
     """
     headings = [Headings(one.parent, one.node, _words_of(one)) for one in taxonomies]
     headings += _classes(constraints, len(labels))
@@ -161,6 +162,10 @@ class Headings:
         word = self.words[int(self.named[best])]
         if share[best] == 1:
             return word
+        several = self._clades_of(both)
+        if 1 < len(several) <= _CLADES and both[several].sum() == len(places):
+            words = [self.words[v] for v in self.named[several]]
+            return f"{', '.join(words[:-1])} and {words[-1]}"
         whole = (both == len(places)) & (self.size < len(self.sample))
         if whole.any():
             inside = np.flatnonzero(whole)
@@ -168,6 +173,16 @@ class Headings:
         if share[best] < _ENOUGH or self.size[best] == len(self.sample):
             return ""
         return f"{word} and more" if both[best] == self.size[best] else f"mostly {word}"
+
+    def _clades_of(self, both: IntArray) -> IntArray:
+        """Find the clades whose samples are all in a cluster, without clades inside others, as places in ``named``."""
+        inside = np.flatnonzero((both == self.size) & (both > 0))
+        inside = inside[np.lexsort((-self.last[self.named[inside]], self.first[self.named[inside]]))]
+        last = self.last[self.named[inside]]
+        alike = (last[1:] <= last[:-1]) & (both[inside[1:]] == both[inside[:-1]])
+        deepest = ~np.append(alike, False)[: len(inside)]  # of clades with the same samples
+        inside, last = inside[deepest], last[deepest]
+        return inside[last > np.maximum.accumulate(np.append(-1, last))[:-1]]
 
     def nodes_of(self, tree: Dendrogram) -> dict[int, str]:
         """Name the inner nodes below which are exactly the placed samples of a clade."""

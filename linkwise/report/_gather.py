@@ -192,7 +192,7 @@ def gather_facts(
         facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, called, sketch))
     if X is not None:
         facts = _with_data(facts, X, values, metric, features, clusters, constraints, called, list(texts))
-    return _with_names(facts, tree, clusters, constraints, taxonomies, names or {})
+    return _with_names(facts, tree, clusters, constraints, taxonomies, names or {}, samples=called is not None)
 
 
 def _with_names(
@@ -202,11 +202,17 @@ def _with_names(
     constraints: Constraints | None,
     taxonomies: Sequence[Any],
     given: Mapping[int, str],
+    *,
+    samples: bool,
 ) -> Facts:
-    """Name clusters and nodes; names that are given come before those that are found."""
+    """Name clusters and nodes; names that are given come before those that are found.
+
+    Where ``samples`` have names and other clusters, too, a cluster of one sample is called like it.
+    """
     terms = [cluster.traits for cluster in facts.clusters] if facts.texts else ()
     found = name_clusters(labels, tree, constraints, taxonomies, terms)
-    names = found.clusters | dict(given)
+    alone = {one.label: one.members[0] for one in facts.clusters if one.size == 1 and samples and found.clusters}
+    names = alone | found.clusters | dict(given)
     named = tuple(replace(cluster, name=names.get(cluster.label, "")) for cluster in facts.clusters)
     return replace(facts, clusters=named, node_names=tuple(sorted(found.nodes.items())))
 

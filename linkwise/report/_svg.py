@@ -17,6 +17,7 @@ _TREE, _TOP = 330, 14
 _STRIP, _GAP = 12, 5
 _ARC_DEPTH = 92
 _MAX_NAMES = 80
+_NAME = 13  # height of the name of a node
 _CLASS = {Kind.MUST_LINK: "together", Kind.CANNOT_LINK: "apart", Kind.TRIPLET: "closer"}
 
 
@@ -111,7 +112,7 @@ def _cut(sketch: Sketch, step: float, floor: float) -> str:
 
 
 def _node_names(facts: Facts, sketch: Sketch, step: float, floor: float) -> str:
-    """Write names of inner nodes beside their stems, those of large branches first, where no other name stands."""
+    """Write names of inner nodes beside their stems, those of large branches first, where nothing else stands."""
     names = dict(facts.node_names)
     if not names:
         return ""
@@ -123,7 +124,8 @@ def _node_names(facts: Facts, sketch: Sketch, step: float, floor: float) -> str:
         short = name if len(name) <= 24 else name[:23] + "…"
         x, y = LEFT + float(sketch.x[v]) * step + 4, _y(float(sketch.height[v]), sketch.top, floor) - 3
         end = x + 6.5 * len(short) + 6
-        if end > WIDTH or any(abs(y - other) < 13 and x < stop and end > start for start, stop, other in taken):
+        near = any(abs(y - other) < _NAME and x < stop and end > start for start, stop, other in taken)
+        if near or end > WIDTH or y > floor - _NAME:  # among the leaves no name can be read
             continue
         taken.append((x, end, y))
         parts.append(f'<text x="{x:.1f}" y="{y:.1f}">{safe(short)}<title>{safe(name)}</title></text>')

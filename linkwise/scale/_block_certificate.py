@@ -62,16 +62,14 @@ def certify_blocks(folder: Path, statements: Any, n_clusters: int) -> BlockCerti
     """Read label files, and count the pairs of ``statements`` that hold; ``statements`` are as the user gave them."""
     import pyarrow.parquet as pq
 
-    pairs = list(given_pairs(statements))
-    ends = np.concatenate([ends.ravel() for _, ends in pairs]) if pairs else np.empty(0, dtype=np.int64)
-    wanted = np.unique(ends)
+    paths = sorted(folder.glob("part-*.parquet"))
+    pairs, wanted = pairs_and_names(statements, paths)
     label = np.full(len(wanted), -1, dtype=np.int64)
     digest, sizes, n_rows = hashlib.sha256(), np.zeros(n_clusters, dtype=np.int64), 0
-    for path in sorted(folder.glob("part-*.parquet")):
+    for path in paths:
         table = pq.read_table(path)
-        names, clusters = table.column(0).to_numpy(), table.column(1).to_numpy()
-        if wanted.dtype.kind == "U":
-            names = names.astype(str)
+        clusters = table.column(1).to_numpy()
+        names = names_like(wanted, statements, table.column(0).to_numpy(), n_rows)
         digest.update(np.ascontiguousarray(clusters, dtype=np.int32).tobytes())
         sizes += np.bincount(clusters, minlength=n_clusters)
         n_rows += len(clusters)
@@ -92,8 +90,25 @@ def certify_blocks(folder: Path, statements: Any, n_clusters: int) -> BlockCerti
     return BlockCertificate(must, must_held, cannot, cannot_held, n_rows, listed, given.hexdigest(), digest.hexdigest())
 
 
-def given_pairs(statements: Any) -> Any:
-    """Batches of pairs, and whether they are must-links."""
+def pairs_and_names(statements: Any, files: list[Path]) -> tuple[list[tuple[bool, Any]], Any]:
+    """Batches of pairs, whether they are must-links, and the sorted names in them; as text unless all are numbers."""
+    import pyarrow.parquet as pq
+
+    pairs = list(_given_pairs(statements))
+    numbers = all(ends.dtype.kind == "i" for _, ends in pairs)
+    if not hasattr(statements, "kind") and not (numbers and files and pq.read_schema(files[0]).types[0] == "int64"):
+        pairs = [(together, ends.astype(str)) for together, ends in pairs]
+    return pairs, np.unique(np.concatenate([ends.ravel() for _, ends in pairs] or [np.empty(0, dtype=np.int64)]))
+
+
+def names_like(wanted: Any, statements: Any, names: Any, first: int) -> Any:
+    """The names of some rows in label files, the first of which is row ``first``, to be compared with ``wanted``."""
+    if hasattr(statements, "kind"):  # a table is about row numbers, whatever rows are called in the files
+        return np.arange(first, first + len(names))
+    return names.astype(str) if wanted.dtype.kind == "U" else names
+
+
+def _given_pairs(statements: Any) -> Any:
     if statements is None:
         return
     if hasattr(statements, "kind"):
@@ -108,19 +123,48 @@ def given_pairs(statements: Any) -> Any:
                 one, two = np.triu_indices(len(group), 1)
                 yield False, np.column_stack([group[one], group[two]])
         return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     paths = [statements] if isinstance(statements, (str, Path)) else statements
-    for path in map(str, paths):
-        if path.endswith((".parquet", ".pq")):
-            import pyarrow.parquet as pq
-
-            table = pq.read_table(path, columns=["kind", "a", "b"])
-        else:
-            from pyarrow import csv
-
-            table = csv.read_csv(path).select(["kind", "a", "b"])
-        words = np.array(table.column("kind").to_pylist())
-        columns = [table.column(name).to_numpy() for name in ("a", "b")]
-        kind = np.int64 if all(column.dtype.kind in "iu" for column in columns) else str
-        both = np.column_stack([column.astype(kind) for column in columns])
+    for table in map(_read_columns, map(str, paths)):
+        ends = []
+        for column in map(table.column, ("a", "b")):
+            if column.type == "uint64" and len(column) and pc.max(column).as_py() >= 2**63:
+                ends.append(column.to_numpy().astype(str))
+            elif pa.types.is_integer(column.type):
+                ends.append(column.to_numpy().astype(np.int64))
+            else:
+                ends.append(column.cast(pa.string()).to_numpy().astype(str))
+        both = np.column_stack(
+            ends if len({one.dtype.kind for one in ends}) == 1 else [one.astype(str) for one in ends]
+        )
+        words = pc.utf8_trim_whitespace(table.column("kind").cast(pa.string()))
         for word, together in (("must_link", True), ("cannot_link", False)):
-            yield together, both[words == word]
+            yield together, both[np.asarray(pc.equal(words, word))]
+
+
+def _read_columns(path: str) -> Any:
+    """Read the columns of a file; those of a CSV file are text without blanks around it, or numbers if all are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = ["kind", "a", "b"]
+    if path.endswith((".parquet", ".pq")):
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path, columns=names)
+    from pyarrow import csv
+
+    text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=names)
+    table = csv.read_csv(path, convert_options=text)
+    for at, name in enumerate(names[1:], 1):
+        column = pc.utf8_trim_whitespace(table.column(name))
+        try:
+            numbers = column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            numbers = None
+        if numbers is not None and numbers.cast(pa.string()).equals(column):  # 007 stays text
+            column = numbers
+        table = table.set_column(at, name, column)
+    return table

@@ -14,7 +14,10 @@ import numpy as np
 from linkwise._files import write_whole
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import nearest, sum_rows
+from linkwise.exceptions import ScaleError
 from linkwise.scale._row_blocks import Block, read_block
+
+MOST = 1e100  # of a number: squares, and sums of many of them, stay inside double precision
 
 
 class Shared(NamedTuple):
@@ -46,22 +49,33 @@ class Fetched(NamedTuple):
     rows: FloatArray
     total: FloatArray
     squares: FloatArray
+    largest: float
 
 
-def fetch(block: Block, shared: Shared, share: float, seed: int) -> Fetched:
+def fetch(block: Block, shared: Shared, by_id: bool, share: float, seed: int) -> Fetched:
     """Read a whole block for the first time: refuse rows that cannot be used, return those that are needed."""
     X, ids = read_block(block, shared.columns, shared.id_column)
+    largest = max(float(X.max()), -float(X.min()))
+    if not largest <= MOST:
+        at, column = divmod(int(np.abs(X).argmax()), X.shape[1])
+        msg = (
+            f"{block.where(at)}: column {shared.columns[column]!r} holds {X[at, column]:.3g}, expected values "
+            f"up to {MOST:.0e}: squared distances of larger ones may overflow.\nHint: rescale the columns."
+        )
+        raise ScaleError(msg, block.number)
     names = shared.get("names")
-    if ids is None:
+    if ids is None or not by_id:
         place = np.arange(*np.searchsorted(names, [block.start, block.stop]))
         row = np.asarray(names[place], dtype=np.int64)
     else:
+        if names.dtype.kind == "U":
+            ids = ids.astype(str)
         at = np.searchsorted(names, ids)
         at[at == len(names)] = 0
         found = np.flatnonzero(names[at] == ids) if len(names) else np.empty(0, dtype=np.intp)
         place, row = at[found], found + block.start
     drawn = np.random.default_rng([seed, block.number]).random(len(X)) < share
-    return Fetched(X[drawn], place, row, X[row - block.start], X.sum(axis=0), (X * X).sum(axis=0))
+    return Fetched(X[drawn], place, row, X[row - block.start], X.sum(axis=0), (X * X).sum(axis=0), largest)
 
 
 def named_rows(block: Block, shared: Shared) -> tuple[IntArray, slice]:

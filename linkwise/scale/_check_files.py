@@ -32,7 +32,7 @@ from linkwise.scale._kernels_gate import (
     rank,
     steps_up,
 )
-from linkwise.scale._statement_files import Pairs, read_pairs
+from linkwise.scale._statement_files import Pairs, read_pairs, statement_paths
 
 _MOST_BITS = 2**33  # names of 0 to this are numbered by one bit each
 _MOST_NAMES = 2**31 - 1
@@ -192,8 +192,7 @@ def check_files(
     ('infeasible', [0, 1])
     """
     k = None if n_clusters is None else read_count(n_clusters, "n_clusters", "scale.check_files", low=1)
-    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    gate = _Gate([os.fspath(path) for path in paths], n_rows, everything=k is not None)
+    gate = _Gate(statement_paths(files, "scale.check_files"), n_rows, everything=k is not None)
     if not gate.n_must and k is None:
         return gate.verdict("feasible", "there is no must-link.")
     gate.join_must_links()
@@ -379,7 +378,8 @@ class _Gate:
                 raise ScaleError(msg)
         used = int(color.max(initial=0)) + 1
         return self.verdict(
-            "feasible", f"{many(used, 'cluster')} hold all cannot-links apart, and {k:,} were asked for."
+            "feasible",
+            f"{many(used, 'cluster')} {'keeps' if used == 1 else 'keep'} all cannot-links, and {k:,} were asked for.",
         )
 
     def _between(self, vertex: Slots) -> Iterator[tuple[Slots, Slots, Longs]]:

@@ -21,6 +21,7 @@ from linkwise.scale._statement_files import Statements, locate
 
 SAMPLE, _SAMPLE_BYTES = 65_536, 2**28  # rows from which the start is computed, and bytes of them, at most
 _ROUNDS, _STARTS, _POLISH = 5, 8, 20  # of k-means||; of k-means on its candidates; steps on the sample
+_LEAST = 1e-100  # of the largest number: squared distances would lose digits, or become 0
 _TOLERANCE = 1e-4  # of the mean variance of a column, as in scikit-learn: centers that move less have arrived
 
 
@@ -74,8 +75,15 @@ def fetch_all(source: Source, statements: Statements, files: Any, k: int, run: A
         parts[place] = found
         sums.add(place, (found.total, found.squares))
 
-    run("fetch", fetch, source.blocks, (shared, share, seed), take)
+    run("fetch", fetch, source.blocks, (shared, statements.by_id, share, seed), take)
     whole = [part for part in parts if part is not None]
+    largest = max(part.largest for part in whole)
+    if 0.0 < largest < _LEAST:
+        msg = (
+            f"the rows hold values up to {largest:.3g}: squared distances vanish in double precision.\n"
+            "Hint: multiply the columns, so that their values are near 1."
+        )
+        raise ScaleError(msg)
     place, row = (np.concatenate([getattr(part, name) for part in whole]) for name in ("place", "row"))
     rows = np.concatenate([part.rows for part in whole])
     order = np.argsort(place, kind="stable")

@@ -70,12 +70,16 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The blocks of a source, its columns, and a digest that tells it from other ones."""
+    """The blocks of a source, its columns, and a digest that tells it from other ones.
+
+    ``words`` says that names of ``id_column`` are compared as text, not as whole numbers.
+    """
 
     blocks: tuple[Block, ...]
     n_rows: int
     columns: tuple[str, ...]
     id_column: str | None
+    words: bool
     digest: str
 
     @property
@@ -102,7 +106,7 @@ def open_source(source: Any, block_rows: int, columns: Sequence[str] | None, id_
     elif isinstance(source, np.ndarray):
         _require_matrix("the array", source.shape, source.dtype)
         content = hashlib.sha256(np.ascontiguousarray(source).tobytes()).hexdigest()
-        opened = [(Piece("array", source, "the array", 0, 0, len(source), 0))], _numbered(source.shape[1]), content
+        opened = [Piece("array", source, "the array", 0, 0, len(source), 0)], _numbered(source.shape[1]), False, content
     elif hasattr(source, "dask") and hasattr(source, "chunks"):
         opened = _of_dask_array(source)
     elif hasattr(source, "npartitions") and hasattr(source, "columns"):
@@ -113,17 +117,20 @@ def open_source(source: Any, block_rows: int, columns: Sequence[str] | None, id_
             'array or data frame.\nHint: a path such as "data/*.parquet".'
         )
         raise ScaleError(msg)
-    pieces, names, digest = opened
+    pieces, names, words, digest = opened
     named_features = pieces[0].form in ("parquet", "frame") if pieces else True
     if not named_features and (columns is not None or id_column is not None):
         msg = "scale.cluster: columns and id name columns of Parquet files and data frames; an array has none."
+        raise ScaleError(msg)
+    if not names:
+        msg = "scale.cluster: the source has no columns of numbers."
         raise ScaleError(msg)
     n_rows = sum(piece.high - piece.low for piece in pieces)
     if not n_rows:
         msg = "scale.cluster: the source has no rows."
         raise ScaleError(msg)
     whole = hashlib.sha256(repr((digest, n_rows, block_rows, names, id_column)).encode()).hexdigest()
-    return Source(tuple(_divide(pieces, block_rows)), n_rows, names, id_column, whole)
+    return Source(tuple(_divide(pieces, block_rows)), n_rows, names, id_column, words, whole)
 
 
 def _divide(pieces: Sequence[Piece], block_rows: int) -> Iterator[Block]:
@@ -132,7 +139,10 @@ def _divide(pieces: Sequence[Piece], block_rows: int) -> Iterator[Block]:
         low = piece.low
         while low < piece.high:
             high = min(piece.high, low + block_rows - filled)
-            held.append(piece._replace(low=low, high=high, first=piece.first + low - piece.low))
+            part = piece._replace(low=low, high=high, first=piece.first + low - piece.low)
+            if piece.form == "array":  # a task gets its own rows, not all of them
+                part = part._replace(where=piece.where[low:high], low=0, high=high - low)
+            held.append(part)
             filled += high - low
             low = high
             if filled == block_rows:
@@ -152,19 +162,28 @@ def _require_matrix(name: str, shape: tuple[int, ...], dtype: Any) -> None:
         raise ScaleError(msg)
 
 
-def _of_npy(path: str) -> tuple[list[Piece], tuple[str, ...], str]:
+Opened = tuple[list[Piece], tuple[str, ...], bool, str]  # pieces, columns, whether names are text, a digest
+
+
+def _of_npy(path: str) -> Opened:
+    _require_there(path)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as bad:
+    except (ValueError, EOFError) as bad:
         msg = f"{path} cannot be read as a .npy file ({bad}).\nHint: np.save(path, X) writes one."
         raise ScaleError(msg) from bad
     _require_matrix(path, mapped.shape, mapped.dtype)
     found = Path(path).stat()
     digest = f"{mapped.shape} {mapped.dtype} {found.st_size} {found.st_mtime_ns}"
-    return [Piece("npy", path, path, 0, 0, len(mapped), 0)], _numbered(mapped.shape[1]), digest
+    return (
+        [Piece("npy", str(Path(path).absolute()), path, 0, 0, len(mapped), 0)],
+        _numbered(mapped.shape[1]),
+        False,
+        digest,
+    )
 
 
-def _of_dask_array(array: Any) -> tuple[list[Piece], tuple[str, ...], str]:
+def _of_dask_array(array: Any) -> Opened:
     if any(np.isnan(size) for size in array.chunks[0]):
         msg = "scale.cluster: the Dask array has chunks of unknown size.\nHint: array.compute_chunk_sizes()"
         raise ScaleError(msg)
@@ -174,13 +193,12 @@ def _of_dask_array(array: Any) -> tuple[list[Piece], tuple[str, ...], str]:
         if size:
             pieces.append(Piece("dask", array[low : low + size], f"chunk {part} of the array", part, 0, size, 0))
         low += size
-    return pieces, _numbered(array.shape[1]), str(array.name)
+    return pieces, _numbered(array.shape[1]), False, str(array.name)
 
 
-def _of_dask_frame(frame: Any, columns: Any, id_column: str | None) -> tuple[list[Piece], tuple[str, ...], str]:
-    names = _features(
-        "the data frame", {str(name): str(kind) for name, kind in frame.dtypes.items()}, columns, id_column
-    )
+def _of_dask_frame(frame: Any, columns: Any, id_column: str | None) -> Opened:
+    kinds = [(str(name), str(kind)) for name, kind in frame.dtypes.items()]
+    names, form = _features("the data frame", kinds, columns, id_column)
     sizes = frame.map_partitions(len).compute()
     pieces = [
         Piece("frame", frame.partitions[part], f"partition {part} of the data frame", part, 0, int(size), 0)
@@ -188,40 +206,46 @@ def _of_dask_frame(frame: Any, columns: Any, id_column: str | None) -> tuple[lis
         if size
     ]
     token = getattr(frame, "_name", None) or str(frame.dask)
-    return pieces, names, str(token)
+    return pieces, names, form != "whole", str(token)
 
 
-def _of_parquet(path: str, columns: Any, id_column: str | None) -> tuple[list[Piece], tuple[str, ...], str]:
+def _of_parquet(path: str, columns: Any, id_column: str | None) -> Opened:
     pieces: list[Piece] = []
     digest = hashlib.sha256()
     names: tuple[str, ...] | None = None
+    form = ""
     files = _files_of(path)
     for name in files:
         with open_parquet(name) as file:
-            kinds = {field.name: str(field.type) for field in file.schema_arrow}
-            found = _features(name, kinds, columns, id_column)
+            kinds = [(field.name, str(field.type)) for field in file.schema_arrow]
+            found, own = _features(name, kinds, columns, id_column)
             if names is not None and found != names:
                 msg = (
                     f"{name} has the columns {some_of(found)}, but {files[0]} has {some_of(names)}; expected the same "
                     "in the same order.\nHint: columns=[...] names the columns to compare by."
                 )
                 raise ScaleError(msg)
-            names = found
+            if names is not None and own != form:
+                first_kind, kind = (_FORMS[one] for one in (form, own))
+                msg = f"{name}: column {id_column!r} holds {kind}, but in {files[0]} it holds {first_kind}."
+                raise ScaleError(msg)
+            names, form = found, own
+            where = name if "://" in name else str(Path(name).absolute())  # workers may run in other folders
             first = 0
             for part in range(file.metadata.num_row_groups):
                 rows = file.metadata.row_group(part).num_rows
                 if rows:
-                    pieces.append(Piece("parquet", name, name, part, 0, rows, first))
+                    pieces.append(Piece("parquet", where, name, part, 0, rows, first))
                 first += rows
         digest.update(_tail(name))
-    return pieces, names or (), digest.hexdigest()
+    return pieces, names or (), form != "whole", digest.hexdigest()
 
 
 def _files_of(path: str) -> list[str]:
     if "://" in path:
         from pyarrow import fs
 
-        system, inner = fs.FileSystem.from_uri(path)
+        system, inner = _store_of(path)
         info = system.get_file_info(inner)
         if info.type == fs.FileType.File:
             return [path]
@@ -235,21 +259,39 @@ def _files_of(path: str) -> list[str]:
     elif Path(path).is_file():
         found = [path]
     else:
-        msg = f"{path} does not exist."
-        raise ScaleError(msg)
+        _require_there(path)
+        found = []
     if not found:
         msg = f"{path} holds no Parquet files.\nHint: their names end in .parquet."
         raise ScaleError(msg)
     return found
 
 
+def _require_there(path: str) -> None:
+    if not Path(path).exists():
+        msg = f"{path} does not exist."
+        raise ScaleError(msg)
+
+
+def _store_of(path: str) -> tuple[Any, str]:
+    """The file system of an address, and the name in it."""
+    import pyarrow as pa
+    from pyarrow import fs
+
+    try:
+        system, inner = fs.FileSystem.from_uri(path)
+    except pa.ArrowInvalid as bad:
+        msg = f"{path} cannot be opened: {bad}\nHint: addresses of pyarrow begin with file://, s3://, gs:// or hdfs://."
+        raise ScaleError(msg) from bad
+    return system, inner
+
+
 def open_stream(path: str) -> Any:
     """Open a file of this machine or, by its address, of an object store."""
     if "://" not in path:
+        _require_there(path)
         return Path(path).open("rb")
-    from pyarrow import fs
-
-    system, inner = fs.FileSystem.from_uri(path)
+    system, inner = _store_of(path)
     return system.open_input_file(inner)
 
 
@@ -263,7 +305,10 @@ def open_parquet(path: str) -> Iterator[Any]:
         try:
             file = pq.ParquetFile(stream)
         except pa.ArrowInvalid as bad:
-            msg = f"{path} cannot be read as Parquet: {bad}\nHint: it may be truncated; copy it again."
+            msg = (
+                f"{path} cannot be read as Parquet: {bad}\n"
+                "Hint: it may be truncated; copy it again. Blocks are read from Parquet and .npy files alone."
+            )
             raise ScaleError(msg) from bad
         yield file
 
@@ -276,17 +321,31 @@ def _tail(path: str) -> bytes:
 
 
 _NUMBERS = ("int", "uint", "float", "double", "half", "bool")
+_WORDS = ("str", "string", "large_string", "object", "category", "dictionary", "date")
+_FORMS = {"whole": "whole numbers", "large": "whole numbers beyond 2^63", "words": "words", "": "nothing"}
 
 
-def _features(name: str, kinds: dict[str, str], columns: Any, id_column: str | None) -> tuple[str, ...]:
-    """The columns to compare by; refuse columns that are not there or hold something else than numbers."""
-    wanted = [str(column) for column in columns] if columns is not None else [c for c in kinds if c != id_column]
+def _features(
+    name: str, fields: Sequence[tuple[str, str]], columns: Any, id_column: str | None
+) -> tuple[tuple[str, ...], str]:
+    """The columns to compare by, and the form of names; refuse columns that are not there or hold something else."""
+    kinds = dict(fields)
+    wanted = [*map(str, [columns] if isinstance(columns, str) else columns)] if columns is not None else list(kinds)
+    wanted = [column for column in wanted if columns is not None or column != id_column]
     for column in [*wanted, *([] if id_column is None else [id_column])]:
         if column not in kinds:
             msg = (
                 f"{name} has no column {column!r}.\nHint: {did_you_mean(column, kinds, f'it has {some_of([*kinds])}.')}"
             )
             raise ScaleError(msg)
+        if [one for one, _ in fields].count(column) > 1:
+            msg = f"{name} has {[one for one, _ in fields].count(column)} columns {column!r}, expected one."
+            raise ScaleError(msg)
+    twice = [column for column in wanted if wanted.count(column) > 1 or column == id_column]
+    if twice:
+        other = "and id as well" if twice[0] == id_column else "twice"
+        msg = f"scale.cluster: columns names {twice[0]!r} {other}.\nHint: name each column once."
+        raise ScaleError(msg)
     for column in wanted:
         if not kinds[column].lower().startswith(_NUMBERS):
             numbers = [c for c in kinds if kinds[c].lower().startswith(_NUMBERS) and c != id_column]
@@ -298,7 +357,20 @@ def _features(name: str, kinds: dict[str, str], columns: Any, id_column: str | N
     if not wanted:
         msg = f"{name} has no columns of numbers."
         raise ScaleError(msg)
-    return tuple(wanted)
+    return tuple(wanted), "" if id_column is None else _form_of(name, id_column, kinds[id_column])
+
+
+def _form_of(name: str, id_column: str, kind: str) -> str:
+    """Whether a column of names holds whole numbers or words; refuse one that holds neither."""
+    if kind.lower().startswith(("int", "uint")):
+        return "large" if kind.lower().startswith("uint64") else "whole"
+    if kind.lower().startswith(_WORDS):
+        return "words"
+    msg = (
+        f"{name}: column {id_column!r} holds {kind}, expected names: words or whole numbers.\n"
+        "Hint: write the column as text, or as whole numbers."
+    )
+    raise ScaleError(msg)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -367,7 +439,10 @@ def _identifiers(piece: Piece, table: Any, id_column: str) -> npt.NDArray[Any]:
     if piece.form == "frame":
         column = table[id_column].iloc[piece.low : piece.high]
         missing = np.flatnonzero(column.isna().to_numpy())
-        values = column.to_numpy()
+        form = str(column.dtype).lower()
+        whole = form.startswith(("int", "uint")) and not len(missing)  # numbers that pandas may hold as objects
+        numbers = np.uint64 if form.startswith("uint64") else np.int64
+        values = column.to_numpy(dtype=numbers) if whole else column.to_numpy()
     else:
         column = table.column(id_column)
         missing = np.flatnonzero(column.is_null().to_numpy())
@@ -375,4 +450,6 @@ def _identifiers(piece: Piece, table: Any, id_column: str) -> npt.NDArray[Any]:
     if len(missing):
         msg = f"{piece.name}, row {piece.first + int(missing[0]):,}: column {id_column!r} is missing, expected a name."
         raise ScaleError(msg)
-    return np.asarray(values, dtype=np.int64 if values.dtype.kind in "iu" else str)
+    if values.dtype.kind not in "iu":
+        return np.asarray(values, dtype=str)
+    return np.asarray(values, dtype=np.uint64 if values.dtype == np.uint64 else np.int64)

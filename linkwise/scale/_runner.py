@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
+from linkwise import __version__
 from linkwise._messages import many, some_of
 from linkwise._threads import threads_at_most
 from linkwise.exceptions import LinkwiseError, ScaleError
@@ -29,6 +30,31 @@ def run_task(function: Callable[..., Any], block: Block, given: tuple[Any, ...])
     """Call the function on one thread, so that sums do not depend on the number of cores."""
     with threads_at_most(1):
         return function(block, *given)
+
+
+def run_on_worker(version: str, function: Callable[..., Any], block: Block, given: tuple[Any, ...]) -> Any:
+    """Call the function on a worker; what it raises names the block and the worker."""
+    from distributed import get_worker
+
+    here = str(get_worker().address)
+    if __version__ != version:
+        msg = f"worker {here} has linkwise {__version__}, this process has {version}.\nHint: install the same on all."
+        raise ScaleError(msg, block.number, here)
+    try:
+        return run_task(function, block, given)
+    except LinkwiseError:
+        raise
+    except OSError as bad:
+        msg = (
+            f"{block.describe()} failed on worker {here}: {bad}\n"
+            "Hint: files and out must be there under the same names for all workers."
+        )
+        raise ScaleError(msg, block.number, here) from bad
+    except Exception as bad:
+        msg = f"{block.describe()} failed on worker {here}: {type(bad).__name__}: {bad}"
+        if isinstance(bad, MemoryError):
+            msg += "\nHint: a smaller block_rows needs less memory."
+        raise ScaleError(msg, block.number, here) from bad
 
 
 class LocalRunner:
@@ -96,7 +122,7 @@ class DaskRunner:
         def submit(place: int) -> None:
             turn = deaths.get(place, 0)
             key = f"linkwise-{id(self)}-{self.runs}-{blocks[place].number}-{turn}"
-            future = self.client.submit(run_task, function, blocks[place], given, key=key, pure=False)
+            future = self.client.submit(run_on_worker, __version__, function, blocks[place], given, key=key, pure=False)
             running[place] = future
             future.add_done_callback(lambda _, place=place, turn=turn: done.put((place, turn)))
 
@@ -121,8 +147,8 @@ class DaskRunner:
                     self._note_death(worker, blocks[place], deaths[place], getattr(killed, "allowed_failures", 0))
                     del running[place]
                     (alone if deaths[place] >= _ALONE else waiting).append(place)
-                except LinkwiseError as bad:
-                    failed[place] = bad
+                except Exception as bad:  # noqa: BLE001 - what a worker raised before our code ran is worded here
+                    failed[place] = bad if isinstance(bad, LinkwiseError) else self._unforeseen(blocks[place], bad)
                     del running[place]
                     later = [other for other in running if other > place]
                     self.client.cancel([running.pop(other) for other in later])
@@ -139,6 +165,14 @@ class DaskRunner:
                 self.client.cancel(list(running.values()))
         if failed:
             raise failed[min(failed)]
+
+    @staticmethod
+    def _unforeseen(block: Block, bad: Exception) -> ScaleError:
+        msg = (
+            f"{block.describe()} could not be run on a worker: {type(bad).__name__}: {str(bad).strip()}\n"
+            "Hint: workers need linkwise and its packages in the same versions as this process."
+        )
+        return ScaleError(msg, block.number)
 
     def _note_death(self, worker: str, block: Block, times: int, allowed: int) -> None:
         if times < _DEATHS:

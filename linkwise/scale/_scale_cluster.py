@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -11,14 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._files import is_partial, write_whole
+from linkwise._files import is_partial, parse_json, visible, write_whole
 from linkwise._messages import many, notice
 from linkwise._typing import FloatArray
-from linkwise._validation import read_count
+from linkwise._validation import read_count, read_number, warn_user
 from linkwise.engines import current_progress
 from linkwise.engines.hierarchical import MOST_CLUSTERS
 from linkwise.exceptions import InfeasibleConstraintsError, ScaleError, ViolationError
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 _WORKER = 250 * MIB  # of a worker with its libraries, before it reads rows
 _WORK = ".linkwise"
+_LONG, _LINES = 40, 10  # blocks of a pass that is long, and lines about one
 
 
 @dataclass(frozen=True)
@@ -167,8 +170,9 @@ def cluster(
     source : str, Path, Dask array, Dask data frame or ndarray
         A Parquet file, a folder or pattern of them, a ``.npy`` file, or a Dask collection. Files must be readable
         under the same name by all workers; addresses such as ``s3://...`` are opened by pyarrow.
-    constraints : Constraints, str, Path, sequence of these or None
-        Must-links, cannot-links and groups about row numbers; or Parquet or CSV files with columns kind, a, b.
+    constraints : Constraints, str, Path, sequence of paths or None
+        Must-links, cannot-links and groups about row numbers, counted from 0; or Parquet or CSV files with columns
+        kind, a, b, which hold row numbers or, with ``id``, names.
     n_clusters : int
         Number of clusters.
     client : distributed.Client, optional
@@ -182,7 +186,8 @@ def cluster(
     columns : sequence of str, optional
         Columns to compare by; by default all but ``id``.
     id : str, optional
-        Column of names, by which statements name rows; without it they name row numbers from 0.
+        Column of names, words or whole numbers, by which files of statements name rows; without it they name row
+        numbers from 0. Label files hold the names. ``007`` and ``7`` are different names.
     max_passes : int, default=30
         Most passes of k-means.
     tree : bool, default=False
@@ -247,6 +252,9 @@ def cluster(
     k = read_count(n_clusters, "n_clusters", "scale.cluster", low=1)
     rows = read_count(block_rows, "block_rows", "scale.cluster", low=1)
     place = Path(os.fspath(out))
+    _require_folder(place, "out")
+    if checkpoint is not None:
+        _require_folder(Path(checkpoint), "checkpoint")
     if (place / "labels").exists() and not force:
         msg = f"{place / 'labels'} holds results already.\nHint: force=True replaces them, or choose another folder."
         raise ScaleError(msg)
@@ -254,17 +262,27 @@ def cluster(
     if k > opened.n_rows:
         msg = f"scale.cluster: n_clusters is {k:,}, but the data have {many(opened.n_rows, 'row')}."
         raise ScaleError(msg)
-    statements = gather_statements(constraints, opened.n_rows, by_id=id is not None, who="scale.cluster")
+    passes = read_count(max_passes, "max_passes", "scale.cluster", low=1)
+    seed = read_count(random_state, "random_state", "scale.cluster", low=0)
+    if stall_after is not None:
+        stall_after = read_number(stall_after, "stall_after", "scale.cluster")
+    statements = gather_statements(constraints, opened, "scale.cluster")
     _require_possible(statements, k)
     say: Callable[[str], None] = notice if verbose else lambda _: None
     runner = LocalRunner() if client is None else DaskRunner(client, stall_after, say)
-    plan = _plan(opened, statements, k, max_passes, runner.n_workers, rows)
+    plan = _plan(opened, statements, k, passes, runner.n_workers, rows)
     say(str(plan))
     if isinstance(runner, DaskRunner):
         _require_room(plan, runner.memory_limit(), rows)
     branches = read_count(top, "top", "scale.cluster", low=1, high=MOST_CLUSTERS) if tree else 0
-    made = _Run(opened, statements, constraints, plan, runner, place, say, random_state, branches, rows)
+    made = _Run(opened, statements, constraints, plan, runner, place, say, seed, branches, rows)
     return made.work(None if checkpoint is None else Path(checkpoint))
+
+
+def _require_folder(path: Path, name: str) -> None:
+    if path.exists() and not path.is_dir():
+        msg = f"scale.cluster: {name} is {visible(path)}, which is a file, expected a folder."
+        raise ScaleError(msg)
 
 
 def _require_possible(statements: Statements, k: int) -> None:
@@ -324,30 +342,42 @@ class _Run:
     def over(self, phase: str, function: Any, blocks: Any, given: Any, take: Any) -> None:
         """Run one pass and report every block."""
         report = current_progress()
+        before = self.done
 
         def taken(place: int, result: Any) -> None:
             take(place, result)
             self.done += 1
             if report is not None:
                 report(self.done, self.total)
+            here, count = self.done - before, len(blocks)
+            if _LONG <= count > here and here * _LINES // count > (here - 1) * _LINES // count:
+                self._say_time(f"{phase}: {here:,} of {many(count, 'block')} done")
 
         self.runner.run(function, blocks, given, taken)
+        self._say_time(f"{phase} done")
+
+    def _say_time(self, what: str) -> None:
         spent = time.monotonic() - self.began
         left = spent / max(self.done, 1) * max(self.total - self.done, 0)
-        self.say(f"{phase} done after {spent:.0f} s; at most about {left:.0f} s left.")
+        self.say(f"{what} after {spent:.0f} s; at most about {left:.0f} s left.")
 
     def work(self, checkpoint: Path | None) -> ScaleClustering:
         """Fetch, pass, write, certify, publish; on any failure remove unfinished files unless there is a checkpoint."""
         before = None if checkpoint is None else self._resume(checkpoint)
-        work = self.place / _WORK
+        work = self.place / _WORK / digest_of(np.frombuffer(self.key.encode(), dtype=np.uint8))  # not of another run
         made = not self.place.exists()
         work.mkdir(parents=True, exist_ok=True)
-        shared = Shared(str(work), self.source.columns, self.source.id_column)
+        shared = Shared(str(work.absolute()), self.source.columns, self.source.id_column)
+        done = False
         try:
-            return self._work(shared, checkpoint, before)
+            found = self._work(shared, checkpoint, before)
+            done = True
+            return found
         finally:
-            if checkpoint is None or (self.place / "certificate.json").exists():
-                shutil.rmtree(work, ignore_errors=True)
+            if checkpoint is None or done:
+                shutil.rmtree(work.parent if done else work, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another run is under way there
+                work.parent.rmdir()
             if made and self.place.exists() and not any(self.place.iterdir()):
                 self.place.rmdir()
 
@@ -427,6 +457,7 @@ class _Run:
         return proof
 
     def _publish(self, aside: Path, state: State, certificate: BlockCertificate, proof: TreeCertificate | None) -> None:
+        (self.place / "certificate.json").unlink(missing_ok=True)  # it is about the results that go now
         for made, name in ((aside, "labels"), (aside.with_name("tree"), "tree")):
             final = self.place / name
             if final.exists():
@@ -441,6 +472,12 @@ class _Run:
         told = {**json.loads(certificate.to_json()), **({} if proof is None else {"tree": proof.as_dict()})}
         write_whole(self.place / "certificate.json", json.dumps(told, indent=2).encode())
         self.say(str(certificate))
+        empty = certificate.sizes.count(0)
+        if empty:
+            warn_user(
+                f"{empty:,} of the {len(certificate.sizes):,} clusters {'is' if empty == 1 else 'are'} empty.\n"
+                "Hint: ask for fewer clusters; equal rows mostly share one."
+            )
 
     # -- the checkpoint --------------------------------------------------------------------------------------------
 
@@ -459,12 +496,19 @@ class _Run:
         path = folder / "checkpoint.json"
         if not path.exists():
             return None
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        if facts["key"] != self.key:
+        try:
+            facts = parse_json(path.read_bytes())
+            key, name = str(facts["key"]), str(facts["state"])
+            with np.load(io.BytesIO((folder / name).read_bytes()), allow_pickle=False) as held:
+                centers, labels = held["centers"], held["labels"]
+            state = State(centers, labels, int(facts["n_passes"]), float(facts["cost"]), bool(facts["converged"]))
+        except (ValueError, LookupError, TypeError, OSError, EOFError, BadZipFile) as bad:
+            msg = f"{folder} holds a checkpoint that cannot be read ({bad}).\nHint: remove the folder, and begin again."
+            raise ScaleError(msg) from bad
+        if key != self.key:
             msg = (
                 f"{folder} holds the checkpoint of a run with other data, statements, block_rows, n_clusters or "
                 "random_state.\nHint: give the same input, or another folder."
             )
             raise ScaleError(msg)
-        with np.load(folder / facts["state"], allow_pickle=False) as held:
-            return State(held["centers"], held["labels"], facts["n_passes"], facts["cost"], facts["converged"])
+        return state

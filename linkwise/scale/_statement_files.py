@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from linkwise._messages import some_of
 from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Constraints, Kind, require_understood
 from linkwise.exceptions import ConstraintError, ScaleError, UnsupportedConstraintError
-from linkwise.scale._row_blocks import open_parquet, open_stream
+from linkwise.scale._row_blocks import Source, open_parquet, open_stream
 
 _WORDS = {"must_link": Kind.MUST_LINK, "cannot_link": Kind.CANNOT_LINK}
+_NUMBER = "^(0|-?[1-9][0-9]{0,17})$"  # a whole number of 64 bits as people write it: 007 is a name
 _BATCH = 2**20
 
 
@@ -49,10 +51,14 @@ def _batches(path: str) -> Iterator[Any]:
         else:
             from pyarrow import csv
 
-            with open_stream(path) as stream, csv.open_csv(stream) as reader:
+            text = dict.fromkeys(("kind", "a", "b", "weight"), pa.string())  # "007" is not 7
+            form = csv.ConvertOptions(column_types=text, strings_can_be_null=True, null_values=[""])
+            with open_stream(path) as stream, csv.open_csv(stream, convert_options=form) as reader:
                 yield from reader
-    except pa.ArrowInvalid as bad:
-        msg = f"{path} cannot be read: {bad}\nHint: statements are Parquet or CSV with columns kind, a, b."
+    except (OSError, pa.ArrowException) as bad:
+        if isinstance(bad, OSError) and bad.errno is not None:  # it says which file and why
+            raise
+        msg = f"{path} cannot be read: {bad}\nHint: statements are Parquet or CSV with columns kind, a, b, in UTF-8."
         raise ScaleError(msg) from bad
 
 
@@ -61,19 +67,25 @@ def _pairs_of(path: str, first: int, batch: Any) -> Pairs:
     import pyarrow.compute as pc
 
     names = batch.schema.names
-    if not {"kind", "a", "b"} <= set(names):
+    if not {"kind", "a", "b"} <= set(names) or any(names.count(name) > 1 for name in ("kind", "a", "b")):
         msg = f"{path} has the columns {some_of(names)}, expected kind, a, b.\nHint: a row reads must_link,12,40."
         raise ScaleError(msg)
     if "weight" in names and batch.column(names.index("weight")).null_count < len(batch):
         msg = f"{path} has weights; scale.cluster understands hard statements only.\nHint: leave the column out."
         raise UnsupportedConstraintError(msg)
-    for name in ("kind", "a", "b"):
-        column = batch.column(names.index(name))
+    columns = [batch.column(names.index(name)) for name in ("kind", "a", "b")]
+    for name, column in zip(("kind", "a", "b"), columns, strict=True):
         if column.null_count:
             empty = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
             msg = f"{path}, row {first + int(empty[0]):,}: {name} is missing."
             raise ConstraintError(msg)
-    words = batch.column(names.index("kind")).cast(pa.string())
+        if not (_is_whole(column.type) or _is_text(column.type)):
+            expected = (
+                "must_link or cannot_link" if name == "kind" else "row numbers or names, as whole numbers or text"
+            )
+            msg = f"{path}: column {name!r} holds {column.type}, expected {expected}."
+            raise ConstraintError(msg)
+    words = pc.utf8_trim_whitespace(columns[0].cast(pa.string()))
     kind = np.full(len(words), -1, dtype=np.int8)
     for word, code in _WORDS.items():
         kind[pc.equal(words, word).to_numpy(zero_copy_only=False).astype(np.bool_)] = code
@@ -82,14 +94,45 @@ def _pairs_of(path: str, first: int, batch: Any) -> Pairs:
         word, row = str(words[int(other[0])].as_py()), first + int(other[0])
         msg = f"{path}, row {row:,}: the kind is {word!r}, expected must_link or cannot_link."
         raise ConstraintError(msg)
-    ends = [batch.column(names.index(name)).to_numpy(zero_copy_only=False) for name in ("a", "b")]
-    whole = all(end.dtype.kind in "iu" for end in ends)
-    pairs = np.column_stack([end.astype(np.int64 if whole else str) for end in ends])
+    ends = [_ends_of(column, trim=not path.endswith((".parquet", ".pq"))) for column in columns[1:]]
+    whole = all(end.dtype.kind == "i" for end in ends)
+    pairs = np.column_stack([end if whole else end.astype(str) for end in ends])
     same = np.flatnonzero((pairs[:, 0] == pairs[:, 1]) & (kind == Kind.CANNOT_LINK))
     if len(same):
         msg = f"{path}, row {first + int(same[0]):,}: cannot_link names {pairs[same[0], 0]} twice, so it cannot hold."
         raise ConstraintError(msg)
     return Pairs(path, first, kind, pairs)
+
+
+def _is_whole(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner))
+
+
+def _ends_of(column: Any, *, trim: bool) -> npt.NDArray[Any]:
+    """One side of some pairs: whole numbers of 64 bits if all are, else words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_whole(column.type):
+        words = column.cast(pa.string())
+        if trim:
+            words = pc.utf8_trim_whitespace(words)
+        if pc.all(pc.match_substring_regex(words, _NUMBER)).as_py():
+            return np.asarray(words.cast(pa.int64()).to_numpy(zero_copy_only=False))
+        return np.asarray(words.to_numpy(zero_copy_only=False), dtype=str)
+    numbers = np.asarray(column.to_numpy(zero_copy_only=False))
+    if numbers.dtype == np.uint64 and len(numbers) and int(numbers.max()) >= 2**63:
+        return numbers.astype(str)
+    return numbers.astype(np.int64)
 
 
 class Statements(NamedTuple):
@@ -103,28 +146,31 @@ class Statements(NamedTuple):
         The statements, about positions in ``names``.
     digest : str
         Tells the statements from others.
+    by_id : bool
+        Whether ``names`` are those of a column, not row numbers.
     """
 
     names: npt.NDArray[Any]
     table: Constraints
     digest: str
+    by_id: bool
 
 
-def gather_statements(given: Any, n_rows: int, *, by_id: bool, who: str) -> Statements:
+def gather_statements(given: Any, source: Source, who: str) -> Statements:
     """Read statements, and number them by the samples that they name."""
     if given is None:
-        return Statements(np.empty(0, dtype=np.int64), Constraints.build(0), "none")
+        return Statements(np.empty(0, dtype=np.int64), Constraints.build(0), "none", by_id=False)
     if isinstance(given, Constraints):
-        return _of_table(given, n_rows, who)
-    paths = [os.fspath(given)] if isinstance(given, (str, os.PathLike)) else [os.fspath(path) for path in given]
-    batches = list(read_pairs(paths))
+        return _of_table(given, source.n_rows, who)
+    by_id = source.id_column is not None
+    batches = list(read_pairs(statement_paths(given, who)))
     empty = np.empty((0, 2), dtype=np.int64)
-    if len({batch.ends.dtype.kind for batch in batches}) > 1:
+    if not by_id:
+        _require_rows(batches, source.n_rows)
+    elif source.words or len({batch.ends.dtype.kind for batch in batches}) > 1:
         batches = [batch._replace(ends=batch.ends.astype(str)) for batch in batches]
     ends = np.concatenate([batch.ends for batch in batches]) if batches else empty
     kind = np.concatenate([batch.kind for batch in batches]) if batches else np.empty(0, dtype=np.int8)
-    if not by_id:
-        _require_rows(batches, n_rows)
     names, place = np.unique(ends, return_inverse=True)
     place = place.reshape(-1, 2)
     table = Constraints.build(
@@ -134,15 +180,32 @@ def gather_statements(given: Any, n_rows: int, *, by_id: bool, who: str) -> Stat
     )
     digest = hashlib.sha256(kind.tobytes())
     digest.update(ends.tobytes())
-    return Statements(names, table.with_ids(names) if len(names) else table, digest.hexdigest())
+    return Statements(names, table.with_ids(names) if len(names) else table, digest.hexdigest(), by_id)
+
+
+def statement_paths(given: Any, who: str) -> list[str]:
+    """The names of files of statements, one or several."""
+    paths = [given] if isinstance(given, (str, os.PathLike)) or not isinstance(given, Sequence) else list(given)
+    for path in paths:
+        if isinstance(path, Constraints):
+            msg = f"{who}: one of several statements is Constraints.\nHint: give one table, as in one | two."
+            raise ScaleError(msg)
+        if not isinstance(path, (str, os.PathLike)):
+            msg = (
+                f"{who}: statements are {type(path).__name__}, expected Constraints, or names of Parquet or CSV files."
+                "\nHint: Constraints.build(n, must_link=[(0, 1)])"
+            )
+            raise ScaleError(msg)
+    return [os.fspath(path) for path in paths]
 
 
 def _require_rows(batches: Sequence[Pairs], n_rows: int) -> None:
     for batch in batches:
-        if batch.ends.dtype.kind not in "iu":
+        if batch.ends.dtype.kind == "U":
+            at, word = next((i, end) for i, end in enumerate(batch.ends.ravel()) if not re.match(_NUMBER, str(end)))
             msg = (
-                f"{batch.file} names samples by words, such as {str(batch.ends[0, 0])!r}, but no column of the data "
-                'holds names.\nHint: id="..." is the column that does.'
+                f"{batch.file}, row {batch.first + at // 2:,} names {str(word)!r}, but no column of the data holds "
+                'names.\nHint: id="..." is the column that does; without it statements hold row numbers.'
             )
             raise ScaleError(msg)
         bad = np.flatnonzero(((batch.ends < 0) | (batch.ends >= n_rows)).any(axis=1))
@@ -171,7 +234,7 @@ def _of_table(given: Constraints, n_rows: int, who: str) -> Statements:
     table = given[named]
     if len(named) and given.ids is None:
         table = table.with_ids(named)
-    return Statements(named.astype(np.int64), table, digest.hexdigest())
+    return Statements(named.astype(np.int64), table, digest.hexdigest(), by_id=False)
 
 
 def locate(statements: Statements, rows: IntArray, files: Any) -> Statements:
@@ -183,13 +246,11 @@ def locate(statements: Statements, rows: IntArray, files: Any) -> Statements:
         msg = f"{_place_of(lost, files)} names {lost!s}, but no row has this name in its column of names."
         raise ConstraintError(msg)
     table = statements.table[order]
-    return Statements(rows[order], table, statements.digest)
+    return Statements(rows[order], table, statements.digest, statements.by_id)
 
 
 def _place_of(name: Any, files: Any) -> str:
-    if isinstance(files, (str, os.PathLike)):
-        files = [files]
-    for batch in read_pairs([os.fspath(path) for path in files]):
+    for batch in read_pairs(statement_paths(files, "scale.cluster")):
         at = np.flatnonzero((batch.ends.astype(str) == str(name)).any(axis=1))
         if len(at):
             return f"{batch.file}, row {batch.first + int(at[0]):,}"

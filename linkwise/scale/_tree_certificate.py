@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
-from linkwise.scale._block_certificate import given_pairs
+from linkwise.scale._block_certificate import names_like, pairs_and_names
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,11 @@ def certify_tree(folder: Path, labels: Path, statements: Any) -> TreeCertificate
     """Read the tree and the labels back, and count what holds; ``statements`` are as the user gave them."""
     import pyarrow.parquet as pq
 
-    pairs = list(given_pairs(statements))
-    parts = [pq.read_table(path) for path in sorted(labels.glob("part-*.parquet"))]
+    paths = sorted(labels.glob("part-*.parquet"))
+    pairs, wanted = pairs_and_names(statements, paths)
+    parts = [pq.read_table(path) for path in paths]
     label, names = (np.concatenate([part.column(i).to_numpy() for part in parts]) for i in (1, 0))
-    wanted = np.unique(np.concatenate([both.ravel() for _, both in pairs])) if pairs else np.empty(0, dtype=np.int64)
-    if wanted.dtype.kind == "U":
-        names = names.astype(str)
+    names = names_like(wanted, statements, names, 0)
     mine = np.flatnonzero(np.isin(names, wanted))
     at = mine[np.argsort(names[mine], kind="stable")]
     n = len(label)

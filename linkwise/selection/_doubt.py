@@ -103,12 +103,23 @@ class Suspects:
         """Return the statements without those listed."""
         return self.constraints.select(self.wrong < self.threshold)
 
-    def __str__(self) -> str:
-        n = len(self)
-        head = f"{n:,} of {many(len(self.wrong), 'statement')} {'is' if n == 1 else 'are'} doubtful, given the data"
+    @property
+    def summary(self) -> str:
+        """What was found in one line, without the statements."""
+        n, statements = len(self), many(len(self.wrong), "statement")
+        few = "there are too few statements to hold some out"
         if not n:
-            return f"None of {many(len(self.wrong), 'statement')} is doubtful, given the data."
-        return "\n".join([f"{head}:", *(f"  {one}" for one in self)])
+            return (
+                f"None of {statements} is doubtful, given the data."
+                if self.judged
+                else f"None of {statements} was judged by the data: {few}."
+            )
+        verb = "is" if n == 1 else "are"
+        why = "given the data" if self.judged else f"by their trust alone, since {few}"
+        return f"{n:,} of {statements} {verb} doubtful, {why}:"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(f"  {one}" for one in self)])
 
     def _repr_html_(self) -> str:
         return card(str(self))

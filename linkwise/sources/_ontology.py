@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise._messages import did_you_mean, some_of
 from linkwise._random import make_generator
+from linkwise._sparse import connected_parts
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count, read_number, warn_user
 from linkwise._value_columns import as_text, is_missing, number_values, read_column
@@ -174,9 +175,7 @@ def _members(
 
 
 def _refuse_cycles(up: Any, terms: npt.NDArray[Any]) -> None:
-    from scipy.sparse.csgraph import connected_components
-
-    count, part = connected_components(up, directed=True, connection="strong")
+    count, part = connected_parts(up, directed=True)
     around = np.flatnonzero(np.bincount(part, minlength=count)[part] > 1)
     if len(around):
         around = around[part[around] == part[around[0]]]

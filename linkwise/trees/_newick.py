@@ -187,7 +187,7 @@ def read_newick(
     Branch lengths below zero are refused unless ``negative``.
 
     Names stay as written, but for one case. By the grammar an underscore outside quotes is a blank: a name without
-    quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks, with a warning.
+    quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks.
     """
     if not isinstance(text, str):
         msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
@@ -239,15 +239,19 @@ def read_newick(
 
 
 def _read_underscores(reader: _Reader, wanted: Collection[str]) -> None:
-    """Put blanks for the underscores of names that are wanted so, and not as they are written."""
+    """Put blanks for the underscores of names that are wanted so, and not as they are written.
+
+    That is what the notation says; where others are wanted as they are written, a warning tells which were read how.
+    """
     name = reader.nodes.name
+    written = next((name[v] for v in reader.underscored if name[v] in wanted), None)
     blank = {v: name[v].replace("_", " ") for v in reader.underscored if name[v] not in wanted}
     blank = {v: word for v, word in blank.items() if word in wanted}
-    if blank:
+    if blank and written is not None:
         first = next(iter(blank))
         warnings.warn(
-            f"Newick: the underscores of {many(len(blank), 'name')} without quotes were read as blanks, since "
-            f"samples are called so: {name[first]} is {blank[first]!r}.\n"
+            f"Newick: the underscores of {many(len(blank), 'name')} without quotes were read as blanks, since samples "
+            f"are called so: {name[first]} is {blank[first]!r}; others are read as they are written: {written!r}.\n"
             f"Hint: write '{blank[first]}' in the tree, in quotes.",
             LinkwiseWarning,
             stacklevel=4,

@@ -90,6 +90,25 @@ class Engine:
                 }
         return {"question": None, "state": "done"}
 
+    def read(self, told, body):
+        """Lines such as ``item 1 = item 2`` are one import; ``#seq`` takes back a row, as logs of answers do."""
+        lines = body.decode().split("\n")
+        if lines[0].startswith("#"):
+            back = {
+                "id": f"back {lines[0]}",
+                "who": "ann",
+                "via": "cli",
+                "op": "undo",
+                "body": {"target": int(lines[0][1:])},
+            }
+            return {"seq": len(self.rows), "rows": [back]}
+        said = [{"line": n, "kind": "must_link", "items": line.split(" = ")} for n, line in enumerate(lines, 1) if line]
+        if not said:
+            raise ValueError("the file holds no statements")
+        return {"seq": len(self.rows), "rows": [
+            {"id": f"read after {len(self.rows)}", "who": "", "via": "import", "op": "import",
+             "body": {"name": told["name"], "statements": said}}]}  # fmt: skip
+
     def sample(self, told, body):
         if told["name"] is None:
             return {"samples": [{"name": "letters", "items": 3}]}

@@ -30,8 +30,9 @@ class Answer:
 class Workbench:
     """A server that runs until the block ends; ``engines="fake"`` starts two processes without NumPy."""
 
-    def __init__(self, folder, *, engines="fake", people=("me",), project=None, table=None, per_second=1e9):
-        self.folder, self.per_second = Path(folder), per_second
+    def __init__(self, folder, *, engines="fake", people=("me",), project=None, table=None, per_second=1e9,
+                 port=0):  # fmt: skip
+        self.folder, self.per_second, self.port = Path(folder), per_second, port
         fake = [[sys.executable, str(FAKE), name] for name in ("ask", "fit")] if engines == "fake" else [None, None]
         self._given, self._fake, self._project, self._table = people, fake, project, table
         self._started, self._failed = threading.Event(), None
@@ -60,7 +61,7 @@ class Workbench:
             quit=self._end,
         )
         try:
-            self.server = Running(service, per_second=self.per_second)
+            self.server = Running(service, self.port, per_second=self.per_second)
             if self._project is not None:
                 await service.open_path(self._project)
             if self._table is not None:
@@ -134,9 +135,9 @@ class Workbench:
         sent = self.headers(origin=f"http://{self.host}", content_type="application/json")
         return self.raw("POST", f"/api/{path}", sent, told if isinstance(told, bytes) else json.dumps(told).encode())
 
-    def upload(self, name, content):
+    def upload(self, name, content, path="upload"):
         sent = self.headers(origin=f"http://{self.host}", content_type="application/octet-stream", x_name=name)
-        return self.raw("POST", "/api/upload", sent, content)
+        return self.raw("POST", f"/api/{path}", sent, content)
 
     def open_table(self, text=TABLE):
         """A project of a table, through the same steps as the page."""

@@ -14,12 +14,11 @@ WIDTH, HEIGHT = 1000, 640
 LOAD = """
   const { unpack, indexTree } = await import('/static/arrays.js');
   const { View, paintBranches, pick } = await import('/static/draw.js');
-  const tree = indexTree(unpack(await (await fetch('/api/big')).arrayBuffer()));
-  const canvas = new OffscreenCanvas(WIDTH, HEIGHT), view = new View();
-  const ctx = canvas.getContext('2d', { willReadFrequently: true });
-  const look = (zoom, top) => Object.assign(
-    view, { width: WIDTH, height: HEIGHT, scale: zoom * HEIGHT / tree.n_leaves, top: top * tree.n_leaves });
-""".replace("WIDTH", str(WIDTH)).replace("HEIGHT", str(HEIGHT))
+  const tree = indexTree(unpack(await (await fetch('/api/big')).arrayBuffer())), width = 1000, height = 640;
+  const canvas = new OffscreenCanvas(width, height), ctx = canvas.getContext('2d', { willReadFrequently: true });
+  const view = new View(), all = height / tree.n_leaves;
+  const look = (zoom, top) => Object.assign(view, { width, height, scale: zoom * all, top: top * tree.n_leaves });
+"""
 # Every branch with its own two lines, whatever their size: what level of detail leaves out.
 PLAIN = """
   const plain = (ctx) => {
@@ -36,9 +35,11 @@ PLAIN = """
       ctx.fillRect(column, Math.floor(low), 1, Math.floor(high) - Math.floor(low) + 1);
     }
   };
-  const size = [0, 0, canvas.width, canvas.height];
-  const ink = (paint) => { ctx.clearRect(...size); paint(ctx); return ctx.getImageData(...size).data; };
+  const ink = (paint) => {
+    ctx.clearRect(0, 0, width, height); paint(ctx); return ctx.getImageData(0, 0, width, height).data;
+  };
 """
+ZOOMS = ((1, 0), (1.5, 0.1), (2, 0.4), (3, 0.2), (5, 0.6), (8, 0.3), (13, 0.8), (21, 0.5), (34, 0.05), (55, 0.7))
 
 
 def chain(n):
@@ -109,9 +110,7 @@ def test_level_of_detail_shows_the_same_picture(page, make):
     serve(page, make(2_000))
     shares = page.evaluate(f"""async () => {{ {LOAD} {PLAIN}
       const found = [];
-      const tops = [
-        [1, 0], [1.5, 0.1], [2, 0.4], [3, 0.2], [5, 0.6], [8, 0.3], [13, 0.8], [21, 0.5], [34, 0.05], [55, 0.7]];
-      for (const [zoom, top] of tops) {{
+      for (const [zoom, top] of {[list(one) for one in ZOOMS]}) {{
         look(zoom, top);
         const whole = ink(plain), spared = ink((to) => paintBranches(to, tree, view));
         let differ = 0;

@@ -102,7 +102,7 @@ FOCUS = "document.activeElement.closest('.answers, .items') !== null"
 
 
 def test_the_focus_stays_on_the_card_and_the_next_question_is_read_out(page):
-    """Buttons are disabled while an answer is saved, and others take their place: the keyboard keeps its way."""
+    """Buttons are disabled while an answer is saved, and others take their place; keys do not lose their way."""
     page.locator(".answers > button:not(:disabled)").first.focus()
     for number in range(2, 7):
         page.keyboard.press("Enter")

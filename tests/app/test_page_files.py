@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
@@ -37,9 +38,34 @@ def test_a_file_is_short_and_safe(path):
 
 
 def test_the_first_load_is_small():
-    page = [path for path in STATIC.rglob("*") if path.suffix in (".js", ".css", ".html")]
-    assert sum(path.stat().st_size for path in page) <= 180_000
+    """What the start page needs before it is there; the workbench and the import follow."""
+    first, waiting = {STATIC / name for name in ("index.html", "app.css", "bench.css")}, [STATIC / "main.js"]
+    while waiting:
+        path = waiting.pop()
+        if path not in first:
+            first.add(path)
+            waiting += [
+                (path.parent / name).resolve() for name in re.findall(r'from ?"(\.[^"]+)"', path.read_text("utf-8"))
+            ]
+    assert STATIC / "bench.js" not in first
+    assert STATIC / "vendor" / "preact.js" in first
+    assert sum(path.stat().st_size for path in first) <= 120_000
+    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in first) <= 40_000
     assert sum(path.stat().st_size for path in (STATIC / "vendor").glob("*.js")) <= 30_000
+
+
+def test_tests_that_need_a_browser_are_named_where_there_is_none():
+    """`scripts/test` leaves out just those that ask for one of the fixtures of a browser, and says so."""
+    script = (Path(__file__).parents[2] / "scripts" / "test").read_text(encoding="utf-8")
+    listed = re.search(r"tests_in_a_browser=\(([^)]+)\)", script)[1].split()
+    using = [
+        f"tests/app/{path.name}"
+        for path in sorted(Path(__file__).parent.glob("test_*.py"))
+        if re.search(
+            r"^def (?:test_\w+|let_in)\((?:browser|page|look)\b", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert listed == using
 
 
 def colors(css):

@@ -40,8 +40,11 @@ def look(browser, bench):
                 page.emulate_media(color_scheme=theme)
                 page.evaluate(AXE + "; 0")
                 found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-                grave = [one for one in found if one["impact"] in ("serious", "critical")]
-                bad = [(one["id"], one["nodes"][0]["html"][:120]) for one in grave]
+                bad = [
+                    (one["id"], one["nodes"][0]["html"][:120])
+                    for one in found
+                    if one["impact"] in ("serious", "critical")
+                ]
                 assert bad == [], (size, theme)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size
         page.set_viewport_size({"width": 1440, "height": 900})
@@ -67,8 +70,9 @@ def test_every_screen_is_accessible(look):
     expect(page.locator(".paste textarea")).to_be_visible()
     page.judge()
     table = TABLE + "".join(f'"{name}",{at},{at}\n' for at, name in enumerate(NAMES))
-    file = {"name": f"{LONG[:60]}.csv", "mimeType": "text/csv", "buffer": table.encode()}
-    page.locator("#file").set_input_files([file])
+    page.locator("#file").set_input_files(
+        [{"name": f"{LONG[:60]}.csv", "mimeType": "text/csv", "buffer": table.encode()}]
+    )
     expect(page.locator("main.import")).to_be_visible()
     page.judge()
     page.locator("#open").click()

@@ -160,6 +160,40 @@ def test_statements_that_wait_are_written_together_and_each_once(server, monkeyp
     assert sum(calls) == len(pairs)
 
 
+def test_a_file_of_statements_is_one_statement_of_whoever_read_it_in(server):
+    reply = server.upload("said.txt", b"item 1 = item 2\nitem 3 = item 4\n", "read")
+    assert (reply.status, reply.json) == (200, {"name": "said.txt", "seq": 2, "statements": 2})
+    said = server.get("state").json["statements"][1]
+    assert (said["op"], said["via"], said["who"], len(said["body"]["statements"])) == ("import", "import", "me", 2)
+    for content, words in ((b"", "is empty"), (b"\n", "no statements")):
+        reply = server.upload("said.txt", content, "read")
+        assert reply.status == 422
+        assert words in reply.json["message"]
+    assert server.get("state").json["seq"] == 2
+    assert list(server.service._uploads.folder.iterdir()) == []
+    server.post("leave", {})
+    assert server.upload("said.txt", b"item 1 = item 2\n", "read").status == 409
+
+
+def test_statements_that_refer_to_rows_are_read_again_if_something_was_said_meanwhile(server, monkeypatch):
+    """The rows of a file are numbered from the newest row on: they are saved there, or worked out once more."""
+    server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]})
+    call, times = type(server.service.fit).call, []
+
+    async def slow(self, do, body=b"", **given):
+        found = await call(self, do, body, **given)
+        if do == "read" and not times:
+            times.append(do)
+            await server.service.say("me", {"id": "between", "op": "note", "body": {"seq": 2, "text": "x"}})
+        return found
+
+    monkeypatch.setattr(type(server.service.fit), "call", slow)
+    assert server.upload("said.jsonl", b"#2\n", "read").json["seq"] == 4
+    rows = server.get("state").json["statements"]
+    assert [(one["op"], one["who"]) for one in rows[2:]] == [("note", "me"), ("undo", "ann")]
+    assert server.get("state").json["marks"]["2"] == "undone"
+
+
 # -- faults ------------------------------------------------------------------------------------------------------------
 
 

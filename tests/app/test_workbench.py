@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from linkwise.app.files import state_of_project
 from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.pictures import archive, square
 from tests.app.running import Workbench
 
 PATIENT = 600_000  # milliseconds: an end for what hangs
@@ -48,6 +50,7 @@ def page(browser, bench):
     opened.on(
         "request", lambda sent: None if sent.url.startswith((own, "data:", "blob:")) else trouble.append(sent.url)
     )
+    opened.trouble = trouble
     opened.goto(bench.server.link("me"))
     yield opened
     context.close()
@@ -201,12 +204,17 @@ def journey(page, bench, by):
         page.keyboard.press("Escape")
         page.keyboard.press("e")
     expect(page.locator("#python")).to_contain_text("import linkwise")
-    of_now = page.locator(".files a").evaluate_all("(all) => all.filter((one) => !one.search.includes('at=')).length")
-    assert of_now == page.locator(".files a").count()  # each file is of the state on screen, not of an earlier one
-    with page.expect_download() as got:
-        press(page, page.locator(".files a").first, by)
-    assert got.value.path().stat().st_size > 0
+    for kind in ("table", "labels"):  # the newest state, whatever place a file has in the list
+        with page.expect_download() as got:
+            press(page, page.locator(f".files a[href*='/{kind}']"), by)
+        assert got.value.path().read_bytes() == exported(bench, kind)
     assert len(log(bench)) > begun
+
+
+def exported(bench, kind):
+    """A file of the newest state, as the library makes it from the project."""
+    state = state_of_project(bench.service.desk.store.path)
+    return state.export(kind)[2]
 
 
 def press(page, locator, by):
@@ -222,15 +230,53 @@ def leave(page, by="mouse"):
     expect(page.locator(".start")).to_be_visible()
 
 
-def test_numbers_by_mouse(page, bench):
-    page.locator("#file").set_input_files([{"name": "beers.csv", "mimeType": "text/csv", "buffer": table().encode()}])
-    page.locator("#open").click()
-    expect(page.locator(".cell.name").first).to_have_text("beer 0 <b>")
-    journey(page, bench, "mouse")
-    leave(page)
+def texts(n_groups=3, size=8):
+    """Texts of three kinds, so that there are groups to find."""
+    words = ["card lost stolen block", "transfer money late account", "loan house rate interest"]
+    lines = [
+        f'note {at},"{" ".join(words[at // size].split()[: 2 + at % 3])} since day {at}"'
+        for at in range(n_groups * size)
+    ]
+    return "\n".join(["name,note", *lines]) + "\n"
 
 
-def test_numbers_by_keyboard(page, bench):
+def photos(n_groups=3, size=8):
+    return archive({f"photo {at}.png": square(at // size, at) for at in range(n_groups * size)})
+
+
+def open_file(page, name, content, by):
+    """Choose a file on the start page, and open it as it is proposed."""
+    if by == "mouse":
+        page.locator("#file").set_input_files([{"name": name, "mimeType": "text/csv", "buffer": content}])
+        page.locator("#open").click()
+        return
+    with page.expect_file_chooser() as chosen:
+        press(page, page.locator(".zone .primary"), by)
+    chosen.value.set_files([{"name": name, "mimeType": "text/csv", "buffer": content}])
+    expect(page.locator("main.import")).to_be_visible()
+    press(page, page.locator("#open"), by)
+
+
+@pytest.mark.parametrize(
+    ("kind", "by"),
+    [("numbers", "mouse"), ("texts", "mouse"), ("texts", "keys"), ("pictures", "mouse"), ("pictures", "keys")],
+)
+def test_a_journey_from_a_file_to_a_download(page, bench, kind, by):
+    name, content, first = {
+        "numbers": ("beers.csv", table().encode(), "beer 0 <b>"),
+        "texts": ("notes.csv", texts().encode(), "note 0"),
+        "pictures": ("photos.zip", photos(), "photo 0"),
+    }[kind]
+    open_file(page, name, content, by)
+    expect(page.locator(".cell.name").first).to_have_text(first)
+    expect(
+        page.locator({"numbers": ".values", "texts": ".prose", "pictures": ".picture img"}[kind]).first
+    ).to_be_visible()
+    journey(page, bench, by)
+    leave(page, by)
+
+
+def test_a_journey_from_pasted_rows_by_keyboard(page, bench):
     press(page, page.locator(".zone button").nth(1), "keys")
     page.locator(".paste textarea").focus()
     page.keyboard.insert_text(table().replace(",", "\t"))
@@ -240,6 +286,37 @@ def test_numbers_by_keyboard(page, bench):
     expect(page.locator(".cell.name").first).to_have_text("beer 0 <b>")
     journey(page, bench, "keys")
     leave(page, "keys")
+
+
+def test_a_branch_is_split_and_answers_of_a_file_are_read_in(page, bench):
+    """What the mouse has a button for has a key; a file of statements counts at once, and is one undo."""
+    open_file(page, "beers.csv", table().encode(), "mouse")
+    expect(page.locator(".cell.name").first).to_have_text("beer 0 <b>")
+    expect(page.locator(".chip:not(.none)").first).to_be_visible()
+    for key in ("g", "t", "ArrowDown", "S"):
+        page.keyboard.press(key)
+    expect(page.locator("#knowledge .sentence").first).to_contain_text("groups: ")
+    expect(page.locator("#knowledge .mark.holds")).to_have_count(1)
+    assert log(bench)[-1].via == "key"
+    parts = log(bench, "split")[0].body["parts"]
+    assert len(parts) > 1
+    assert sum(map(len, parts)) == 24
+    chosen = {
+        "name": "said.txt",
+        "mimeType": "text/plain",
+        "buffer": b"beer 0 <b> = beer 1 <b>\nbeer 0 <b> != beer 20 <b>\n",
+    }
+    page.locator("#said-file").set_input_files([chosen])
+    expect(page.locator("#knowledge .sentence").first).to_contain_text("said.txt: 2 statements read in")
+    settled(page, bench)
+    page.locator("#said-file").set_input_files([chosen | {"buffer": b"beer 0 <b> = badger\n"}])
+    expect(page.locator(".notice.bad")).to_contain_text("'badger'")
+    (told,) = page.trouble  # Chromium notes each request that is refused
+    assert "422" in told
+    page.trouble.clear()
+    page.keyboard.press("z")
+    expect(page.locator("#knowledge .gone")).to_have_count(1)
+    leave(page)
 
 
 def test_texts_in_short_and_quit(page, bench):

@@ -36,9 +36,9 @@ def test_an_example_runs_and_draws(script, tmp_path):
     assert after > before + 0.15
 
 
-def test_there_are_examples_and_the_readme_names_them():
+def test_there_are_examples_and_the_pages_name_them():
     assert SCRIPTS
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
     assert [script.name for script in SCRIPTS if f"examples/{script.name}" not in text] == []
 
 

@@ -101,5 +101,6 @@ REASONS = {
     "linkwise.selection._merge_or_vote": "fits two methods to compare them; `_cluster` fits one",
     "linkwise.engines.hierarchical.sparse._refinement": "k-means beside a tree; the estimator merges",
     "linkwise.app.files._images": "archives of pictures and their limits, apart from roles of columns",
+    "linkwise.app.files._statements_file": "statements as files hold them, read into a project; `_reading` reads tables",
     "linkwise.app.files._answers_file": "a format of its own, in and out, apart from what is exported",
 }

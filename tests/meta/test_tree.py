@@ -155,6 +155,7 @@ def test_the_page_of_the_package_leads_nowhere_inside_the_repository(monkeypatch
     assert not re.search(r"\]\((?!https?:)", page)
     assert "pip install linkwise" in page
     assert "The same wines" not in page  # the caption of the picture
+    assert "<img" not in page
     assert page_of("[a](b.md), [c](https://d.org/e) and ![f](g.png)\n\n*h*\n\ni") == "a, [c](https://d.org/e) and i"
 
 
@@ -165,5 +166,5 @@ def test_the_version_is_one():
 
 def test_the_readme_links_to_files_that_exist():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text) + re.findall(r'<img src="([^"]+)"', text):
         assert (ROOT / target).exists(), target

@@ -1,9 +1,5 @@
 """For other packages of linkwise."""
 
-from linkwise.app.files._answers_file import (
-    from_answers as from_answers,
-    header_of as header_of,
-)
 from linkwise.app.files._exports import (
     State as State,
     state_of_project as state_of_project,
@@ -17,6 +13,9 @@ from linkwise.app.files._reading import (
     preview as preview,
     read_items as read_items,
     sample as sample,
+)
+from linkwise.app.files._statements_file import (
+    read_statements as read_statements,
 )
 from linkwise.app.files._terminal_talk import (
     TerminalTalk as TerminalTalk,

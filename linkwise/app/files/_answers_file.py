@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from linkwise._files import parse_json
 from linkwise._messages import many
-from linkwise.app import New, Statement, fold, read_body
+from linkwise.app import TRIO_ANSWERS, New, Statement, fold, read_body
 from linkwise.exceptions import LinkwiseError
 
 FORMAT = "linkwise.dialogue/1"
+_ODD = TRIO_ANSWERS[:3]
 _PLAIN = {"confidence": 1.0, "who": "", "asked": True, "checks": []}  # what an entry leaves out
 
 
@@ -32,8 +33,13 @@ def header_of(X: Any) -> dict[str, Any]:
     return head
 
 
+def holds_answers(raw: bytes) -> bool:
+    """Return whether a file is a log of `linkwise ask`."""
+    return b'"format":"linkwise.dialogue/' in raw[:200].replace(b" ", b"")
+
+
 def from_answers(
-    name: str, raw: bytes, ids: Sequence[str], rows: Sequence[Statement], header: Mapping[str, Any] | None = None
+    name: str, raw: bytes, ids: Sequence[str], rows: Sequence[Statement], header: Callable[[], Mapping[str, Any]]
 ) -> list[New]:
     """Return the statements that a log adds to a project; those that it added before are left out.
 
@@ -42,11 +48,12 @@ def from_answers(
     name, raw : str and bytes
         The log.
     ids : sequence of str
-        The items, in the order of the samples that the log is about.
+        The items.
     rows : sequence of Statement
         The project so far.
-    header : mapping, optional
-        What `header_of` says about the samples of the project; a log about others is refused.
+    header : callable
+        Returns what `header_of` says about the samples of the project. `linkwise ask` writes names beside its answers,
+        and they say which items are meant; a log without names is about rows, and refused where those are others.
     """
     lines = raw.decode("utf-8", errors="replace").split("\n")[:-1]  # a last line cut short by a crash never counted
     if not lines:
@@ -54,11 +61,7 @@ def from_answers(
     head = _object(name, 1, lines[0])
     if head.get("format") != FORMAT:
         raise _refused(name, 1, f"the format is {str(head.get('format'))[:40]!r}, expected {FORMAT!r}")
-    if head.get("n_samples") != len(ids):
-        msg = f"it is about {head.get('n_samples')} samples, but the project has {many(len(ids), 'item')}"
-        raise _refused(name, 1, msg)
-    if header is not None and head.get("data") != header["data"]:
-        raise _refused(name, 1, "it is about other data than this project")
+    items = _Items(name, head, ids, header)
     known = {one.id: one.seq for one in rows}
     free = max(known.values(), default=0) + 1
     seq_of: list[int] = []  # of the answers, by their number
@@ -68,7 +71,7 @@ def from_answers(
         key = hashlib.sha256(f"{lines[0]}\n{number}\n{line}".encode()).hexdigest()[:32]
         op = "undo" if "undo" in entry else "answer"
         try:
-            body = _undo(entry, seq_of) if op == "undo" else _answer(entry, ids, seq_of)
+            body = _undo(entry, seq_of) if op == "undo" else _answer(entry, items, seq_of)
         except (KeyError, TypeError, ValueError, IndexError) as bad:
             fault = str(bad).split("\n", maxsplit=1)[0] if isinstance(bad, LinkwiseError) else "expected an answer"
             raise _refused(name, number, fault.rstrip(".")) from bad
@@ -96,19 +99,56 @@ def _refused(name: str, number: int, fault: str) -> LinkwiseError:
     )
 
 
-def _answer(entry: Mapping[str, Any], ids: Sequence[str], seq_of: Sequence[int]) -> dict[str, Any]:
-    if strange := set(entry) - {"items", "answer", *_PLAIN}:
+class _Items:
+    """The items that answers of a log are about: by name, or by row where the rows are those of the project."""
+
+    def __init__(
+        self, name: str, head: Mapping[str, Any], ids: Sequence[str], header: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        self._name, self._head, self._ids, self._header = name, head, ids, header
+        self._known = frozenset(ids)
+        self._fits = False
+
+    def of(self, entry: Mapping[str, Any]) -> list[str]:
+        """Return the items of an answer."""
+        if "names" in entry:
+            names = entry["names"]
+            strange = [one for one in names if one not in self._known]
+            if strange or len(names) != len(entry["items"]):
+                msg = (
+                    f"the project has no item {str(strange[0])[:60]!r}"
+                    if strange
+                    else "names and items differ in number"
+                )
+                raise LinkwiseError(msg)
+            return [str(one) for one in names]
+        self._require_same()
+        rows = entry["items"]
+        if not all(type(at) is int and 0 <= at < len(self._ids) for at in rows):
+            msg = f"items are {rows}, expected rows from 0 to {len(self._ids) - 1}"
+            raise LinkwiseError(msg)
+        return [self._ids[at] for at in rows]
+
+    def _require_same(self) -> None:
+        if self._fits:
+            return
+        if self._head.get("n_samples") != len(self._ids):
+            told = (
+                f"it is about {self._head.get('n_samples')} samples, but the project has {many(len(self._ids), 'item')}"
+            )
+            raise _refused(self._name, 1, told)
+        if self._head.get("data") != self._header()["data"]:
+            raise _refused(self._name, 1, "it names no items, and is about other data than this project")
+        self._fits = True
+
+
+def _answer(entry: Mapping[str, Any], items: _Items, seq_of: Sequence[int]) -> dict[str, Any]:
+    if strange := set(entry) - {"items", "answer", "names", *_PLAIN}:
         msg = f"there is an unknown field {min(strange)!r}"
-        raise LinkwiseError(msg)
-    items = entry["items"]
-    if not all(type(at) is int and 0 <= at < len(ids) for at in items):
-        msg = f"items are {items}, expected rows from 0 to {len(ids) - 1}"
         raise LinkwiseError(msg)
     told = {key: entry.get(key, plain) for key, plain in _PLAIN.items() if key in ("confidence", "asked")}
     checks = [seq_of[at] for at in entry.get("checks", ())]
-    return read_body(
-        "answer", {"items": [ids[at] for at in items], "answer": entry["answer"], "checks": checks, **told}
-    )
+    return read_body("answer", {"items": items.of(entry), "answer": entry["answer"], "checks": checks, **told})
 
 
 def _undo(entry: Mapping[str, Any], seq_of: Sequence[int]) -> dict[str, Any]:
@@ -124,8 +164,8 @@ def to_answers(rows: Sequence[Statement], ids: Sequence[str], header: Mapping[st
 
     Notes
     -----
-    **Guarantee** a log that was read into a project comes out with the same lines, as long as nothing but answers was
-    said. Such a log knows no way to take an undo back: there the answer is written once more.
+    **Guarantee** a log of `linkwise ask` that was read into a project comes out with the same lines, as long as nothing
+    but answers was said. Such a log knows no way to take an undo back: there the answer is written once more.
     """
     place = {name: at for at, name in enumerate(ids)}
     entries: list[dict[str, Any]] = []
@@ -136,7 +176,11 @@ def to_answers(rows: Sequence[Statement], ids: Sequence[str], header: Mapping[st
     def give(one: Statement) -> None:
         nonlocal count
         body = one.body
-        entry: dict[str, Any] = {"items": [place[name] for name in body["items"]], "answer": body["answer"]}
+        rows = [place[name] for name in body["items"]]
+        items, answer = sorted(rows), body["answer"]
+        if answer in _ODD:
+            answer = _ODD[items.index(rows[_ODD.index(answer)])]
+        entry: dict[str, Any] = {"items": items, "answer": answer, "names": [ids[at] for at in items]}
         checks = [number_of[seq] for seq in body["checks"] if seq in number_of]
         extra = {"confidence": body["confidence"], "who": one.who, "asked": body["asked"], "checks": checks}
         entries.append(entry | {key: value for key, value in extra.items() if value != _PLAIN[key]})

@@ -22,6 +22,7 @@ import numpy as np
 
 from linkwise._messages import in_words, many, some_of
 from linkwise.app import MOST_ROWS, ROLES
+from linkwise.app.files._answers_file import holds_answers
 from linkwise.app.files._images import Pictures, holds_pictures, titles
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import Columns, DelimitedColumns, Script, csv_line, look, open_columns, read_data
@@ -89,6 +90,9 @@ class _Opened:
 def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mapping[str, Any] | None) -> _Opened:
     """Open a file; what was not chosen is proposed by `linkwise.io.look`."""
     pictures, archive = None, name
+    if holds_answers(raw):
+        msg = f"{name} is a log of answers, not a table.\nHint: open the table they are about, then read them in there."
+        raise LinkwiseError(msg)
     if holds_pictures(raw):
         pictures = Pictures(name, raw)
         name, raw = _table_of(pictures)
@@ -402,7 +406,7 @@ def _knowledge(opened: _Opened, table: Table, how: str) -> tuple[dict[str, Any],
             msg = f"{column} has {len(rows):,} groups, at most {MOST_ROWS:,} are taken.\nHint: give it the role 'show'."
             raise _ColumnError(msg, column)
         if rows:
-            found.append({"name": f"{opened.name}, column {column}", "statements": rows})
+            found.append({"name": f"{opened.name}, column {column}", "statements": rows, "by_line": False})
     return tuple(found)
 
 

@@ -110,13 +110,25 @@ class Desk:
 
     async def append(self, new: New) -> Statement:
         """Save a statement; return it when it is on disk."""
+        return await asyncio.shield(self._queue([new])[0])
+
+    async def append_after(self, seq: int, rows: list[New]) -> list[Statement] | None:
+        """Save statements that refer to each other by their rows, together; None if the log has grown past a row."""
+        if self._committing is not None:
+            await asyncio.wait({self._committing})
+        if self.seq != seq or self._waiting:
+            return None
+        return list(await asyncio.gather(*(asyncio.shield(one) for one in self._queue(rows))))
+
+    def _queue(self, rows: list[New]) -> list[asyncio.Future[Statement]]:
+        """Add statements to those that wait for the disk."""
         if self._closing:
             raise Refused(409, "closed", f"Not saved: {self.name} was closed.", "Open it again, then say it once more.")
-        saved: asyncio.Future[Statement] = asyncio.get_running_loop().create_future()
-        self._waiting.append((new, saved))
+        made: list[asyncio.Future[Statement]] = [asyncio.get_running_loop().create_future() for _ in rows]
+        self._waiting += zip(rows, made, strict=True)
         if self._committing is None or self._committing.done():
             self._committing = asyncio.create_task(self._commit())
-        return await asyncio.shield(saved)
+        return made
 
     async def _commit(self) -> None:
         while self._waiting:

@@ -55,7 +55,8 @@ SECONDS_OF_AN_UPLOAD = 600
 PER_SECOND, AT_ONCE = 100.0, 300.0  # requests of one session
 # What a browser asks for by itself, without the header that the page adds.
 PLAIN = ("/api/events", "/api/picture/", "/api/export/")
-UPLOAD, LOGIN, JSON, BYTES = "/api/upload", "/api/login", "application/json", "application/octet-stream"
+LOGIN, JSON, BYTES = "/api/login", "application/json", "application/octet-stream"
+FILES = frozenset({"/api/upload", "/api/read"})  # requests whose body is a file, not JSON
 
 
 class Refused(LinkwiseError):  # noqa: N818 - a reply, which the page reads by this name
@@ -232,8 +233,8 @@ class Gate:
         if not self._rates.setdefault(session, _Rate(at=time.monotonic())).take(time.monotonic(), self._per_second):
             raise Refused(429, "often", "There are too many requests at once.", "Wait a second, then go on.")
         if method == "POST":
-            _require_type(headers, BYTES if path == UPLOAD else JSON)
-            if path == UPLOAD:
+            _require_type(headers, BYTES if path in FILES else JSON)
+            if path in FILES:
                 receive = _bounded(receive, headers)
             else:
                 body = await _read_json(receive, headers)

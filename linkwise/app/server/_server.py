@@ -49,7 +49,7 @@ POSTS = ("say", "preview", "open", "leave", "stop", "quit")
 ROUTES = (
     *(("GET", f"/api/{name}") for name in (*GETS, "events")),
     *(("GET", f"/api/{name}/") for name in ("picture", "export")),
-    *(("POST", f"/api/{name}") for name in (*POSTS, "upload", "login")),
+    *(("POST", f"/api/{name}") for name in (*POSTS, "upload", "read", "login")),
 )
 
 
@@ -89,7 +89,8 @@ class Routes:
                 Route("/api/events", self._events, methods=["GET"]),
                 Route("/api/picture/{n}", self._picture, methods=["GET"]),
                 Route("/api/export/{kind}", self._export, methods=["GET"]),
-                Route("/api/upload", self._upload, methods=["POST"]),
+                Route("/api/upload", self._takes(self._service.upload), methods=["POST"]),
+                Route("/api/read", self._takes(self._service.read), methods=["POST"]),
             ],
             exception_handlers=dict.fromkeys((Refused, ClientDisconnect, LinkwiseError, Exception), _refused),
         )
@@ -117,9 +118,12 @@ class Routes:
 
         return write
 
-    async def _upload(self, request: Request) -> Response:
-        name = unquote(request.headers.get("x-name", ""), errors="replace")
-        return _json(await self._service.upload(_who(request), name, request.stream()))
+    def _takes(self, take: Callable[..., Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
+        async def taken(request: Request) -> Response:
+            name = unquote(request.headers.get("x-name", ""), errors="replace")
+            return _json(await take(_who(request), name, request.stream()))
+
+        return taken
 
     async def _picture(self, request: Request) -> Response:
         kind, content = await self._service.picture(_who(request), request.path_params["n"])

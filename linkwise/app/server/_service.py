@@ -427,23 +427,26 @@ class Service:
             desk.answering.discard((new.who, new.body.get("question")))
         if lease is not None and not answered:
             desk.questions.setdefault(new.who, lease)
-        row = saved.to_dict()
-        self.ask.tell([row])
-        self.fit.tell([row])
-        self.publish("said", {"seq": saved.seq})
+        asked = self._pass_on(desk, [saved])
         conflict = None
         if new.op not in SILENT:
-            waits: list[asyncio.Task[Any]] = []
-            for one in self.people:
-                desk.asked.pop(one, None)
-                task = self._ask_for(one)
-                if one == new.who:
-                    waits.append(task)
-            repairs = self._background(self._repairs(row))
-            await asyncio.wait([*waits, repairs], timeout=NEXT)
+            repairs = self._background(self._repairs(saved.to_dict()))
+            await asyncio.wait([*(task for who, task in asked.items() if who == new.who), repairs], timeout=NEXT)
             if repairs.done() and not repairs.cancelled():
                 conflict = repairs.result()
         return desk.remember(new.id, self._reply(desk, saved, conflict))
+
+    def _pass_on(self, desk: Desk, saved: Sequence[Statement]) -> dict[str, asyncio.Task[None]]:
+        """Tell engines and pages about statements that are on disk; return the fetching of everyone's next question."""
+        rows = [one.to_dict() for one in saved]
+        self.ask.tell(rows)
+        self.fit.tell(rows)
+        self.publish("said", {"seq": saved[-1].seq})
+        if all(one.op in SILENT for one in saved):
+            return {}
+        for who in self.people:
+            desk.asked.pop(who, None)
+        return {who: self._ask_for(who) for who in self.people}
 
     def _reply(self, desk: Desk, saved: Statement, conflict: Any) -> dict[str, Any]:
         return {"seq": saved.seq, "next": desk.questions.get(saved.who), "conflict": conflict, "implied": None}
@@ -508,6 +511,32 @@ class Service:
         except BaseException:
             file.unlink(missing_ok=True)
             raise
+
+    async def read(self, who: str, name: str, parts: AsyncIterator[bytes]) -> dict[str, Any]:
+        """Take in a file of statements about the project that is open; the reply comes when they are on disk."""
+        desk = self._need()
+        if desk.readonly:
+            raise Refused(503, "readonly", "Not saved: the file of this project cannot be written.")
+        shown, file = display_name(name), self._uploads.fresh()
+        try:
+            await write_parts(file, shown, parts)
+            body = await asyncio.to_thread(file.read_bytes)
+        finally:
+            file.unlink(missing_ok=True)
+        saved: list[Statement] | None = None
+        while saved is None:  # once more if someone said something meanwhile: answers name others by their rows
+            reply, _ = await self.fit.call("read", body, name=shown)
+            rows = [New(one["id"], who if one["op"] == "import" else one["who"], one["via"], one["op"], one["body"])
+                    for one in reply["rows"]]  # fmt: skip
+            if desk is not self.desk:
+                raise Refused(
+                    409, "closed", f"Not saved: {desk.name} was closed.", "Open it again, then read the file."
+                )
+            saved = await desk.append_after(reply["seq"], rows) if rows else []
+        if saved:
+            self._pass_on(desk, saved)
+        count = sum(len(one.body["statements"]) if one.op == "import" else 1 for one in saved)
+        return {"name": shown, "seq": desk.seq, "statements": count}
 
     async def _adopt(self, name: str, file: Path) -> None:
         """Open a project that was dropped on the page: a copy of it, in the folder of projects."""

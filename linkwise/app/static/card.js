@@ -2,7 +2,7 @@
 import { html, useEffect, useKeptFocus, useRef, useState } from "./base.js";
 import { answer, asking, clusterName, clusterOf, engine, hinted, lastMine, position, progress, question, rowFor, say, undo, who } from "./state.js";
 import { pictureAddress } from "./transport.js";
-import { statementWords, words } from "./words.js";
+import { short, statementWords, words } from "./words.js";
 
 const text = words.card, FEW = 8, LETTERS = 600;
 export const FAIRLY_SURE = 0.8;
@@ -37,7 +37,7 @@ function Values({ asked }) {
   columns.sort((a, b) => b.differs - a.differs);
   if (!columns.length) return null;
   const shown = all ? columns : columns.slice(0, FEW), left = columns.length - shown.length, most = Math.max(1e-9, columns[0].differs);
-  return html`<div class="values"><table><thead class="unseen"><tr><th scope="col">${words.table.item}</th>${asked.items.map((item) => html`<th scope="col">${item.id}</th>`)}<td></td></tr></thead>
+  return html`<div class="values"><table><thead><tr><th scope="col"><span class="unseen">${text.value}</span></th>${asked.items.map((item) => html`<th scope="col" dir="auto" title=${item.id}>${short(item.id, 40)}</th>`)}<th scope="col">${text.differs}</th></tr></thead>
     <tbody>${shown.map((one) => html`<tr key=${one.column}><th scope="row" dir="auto">${one.column}</th>${one.values.map((value) => html`<td dir="auto">${value === "" || value === null ? "–" : String(value)}</td>`)}
       <td class="differ" title=${text.differs}><meter min="0" max="1" value=${Math.max(0, Math.min(1, one.differs / most))} aria-label=${text.differs}></meter></td></tr>`)}</tbody></table>
     ${left > 0 && html`<button class="link" onClick=${() => setAll(true)}>${text.more(left)}</button>`}</div>`;

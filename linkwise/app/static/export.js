@@ -18,7 +18,7 @@ export function Export() {
   useEffect(() => { setTold(null); get("export", { at }).then(setTold).catch(complain); }, [at, seq.value]);
   return html`<${Drawer} title=${text.title} wide=${true}>
     <p class="soft">${text.at(at ?? seq.value)}</p>
-    ${told && html`<ul class="files">${told.kinds.map((one, number) => html`<li key=${one.kind}><span><b>${one.file}</b><small>${one.words}</small></span><a class=${number ? "button plain" : "button primary"} href=${exportAddress(one.kind, at)} download=${one.file}>${text.get}</a></li>`)}</ul>
+    ${told && html`<ul class="files">${told.kinds.map((one, n) => html`<li key=${one.kind}><span><b>${one.file}</b><small>${one.words}</small></span><a class=${n ? "button plain" : "button primary"} href=${exportAddress(one.kind, at)} download=${one.file}>${text.get}</a></li>`)}</ul>
       <h3>${text.again}</h3><p class="soft">${text.code}</p>
       <${Code} title=${text.python} code=${told.python} id="python" /><${Code} title=${text.shell} code=${told.shell} id="shell" />
       ${(told.gaps || []).map((line) => html`<p class="soft">${line}</p>`)}`}

@@ -19,7 +19,7 @@ export function Import() {
   };
   const back = () => { preview.value = null; status.value = "start"; };
   return html`<main class="import"><header class="bar"><h1 dir="auto">${told.name}</h1><span class="soft">${text.rows(told.rows)} · ${text.columns(told.columns.length)}${told.encoding ? ` · ${told.encoding}` : ""}</span><span class="grow"></span>
-      <button class="plain" onClick=${back}>${text.back}</button><button class="primary" id="open" disabled=${busy || Boolean(told.error)} onClick=${open}>${busy ? text.working : text.open}</button></header>
+      <span class="buttons"><button class="plain" onClick=${back}>${text.back}</button><button class="primary" id="open" disabled=${busy || Boolean(told.error)} onClick=${open}>${busy ? text.working : text.open}</button></span></header>
     <h2>${text.title}</h2>
     ${told.error && html`<p class="bad" role="alert">${told.error.message} ${told.error.hint || ""}</p>`}
     <div class="sheet" tabindex="0" role="region" aria-label=${text.title}><table class="roles"><thead>

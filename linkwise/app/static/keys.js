@@ -1,5 +1,5 @@
 // Keys of the page. They act outside text fields only, never while a character is being composed.
-import { answer, conflicts, drop, focused, found, hinted, lockSelection, moving, openPanel, panel, position, question, redo, sayAbout, scrub, search, select, selection, seq, status, undo } from "./state.js";
+import { answer, conflicts, drop, focused, found, hinted, lockSelection, moving, openPanel, panel, position, question, redo, sayAbout, scrub, search, select, selection, seq, splitBranch, status, undo } from "./state.js";
 import { noting, sure } from "./card.js";
 import { naming, startMove } from "./actions.js";
 
@@ -23,6 +23,7 @@ export const KEYS = {
   A: ["selection: apart", () => sayAbout("apart", "key")],
   C: ["three selected: ① and ② closer than ③", () => sayAbout("triplet", "key")],
   M: ["move the focused branch", () => startMove()],
+  S: ["split the focused branch: its parts are groups of their own", () => splitBranch("key")],
   L: ["keep the selected branch whole", () => lockSelection("key")],
   N: ["name the selected branch", () => naming.open?.()],
   w: ["why are the two selected together or apart?", () => { panel.value = null; openPanel("why"); }],

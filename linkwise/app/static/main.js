@@ -1,30 +1,14 @@
-// The page: which screen is shown, the bar at the top, the panes of the workbench and the drawer.
-import { html, render, useEffect, useRef, useState, classes } from "./base.js";
-import { begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, position, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
+// The page: which screen is shown, and the bar at the top.
+import { html, render, signal } from "./base.js";
+import { begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
 import { notSaved, reachable, unsaved } from "./transport.js";
 import { words } from "./words.js";
-import { KEYS, listenToKeys, TREE_KEYS } from "./keys.js";
-import { Drawer } from "./drawer.js";
-import { Tree } from "./tree.js";
-import { MapPane } from "./map.js";
-import { Table } from "./table.js";
-import { Card } from "./card.js";
-import { Knowledge } from "./knowledge.js";
-import { Conflict } from "./conflict.js";
-import { Why } from "./why.js";
-import { Compare, History } from "./history.js";
-import { Export } from "./export.js";
-import { People } from "./people.js";
 import { Start } from "./start.js";
-import { Import } from "./import.js";
-import { Phone } from "./phone.js";
 
-const text = words.top, WIDE = 1100, NARROW = 640;
-
-function Help() {
-  return html`<${Drawer} title=${words.helpTitle}><p>${words.helpLead}</p><dl class="keys">${[...Object.entries(KEYS).map(([key, [what]]) => [key === "Escape" ? "Esc" : key, what]), ...TREE_KEYS].map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl><//>`;
-}
-const PANELS = { history: History, compare: Compare, export: Export, people: People, why: Why, conflict: Conflict, help: Help };
+const text = words.top, NARROW = 640;
+// What the start page does not need comes right after it: the import of a table, and the workbench with its keys.
+const later = signal({});
+const load = () => Promise.all([import("./import.js"), import("./bench.js")]).then(([{ Import }, { Bench, listenToKeys }]) => { later.value = { import: Import, bench: Bench }; listenToKeys(); }).catch(() => tell(text.offline, "bad"));
 
 function Verdict() {
   const { holds = 0, broken = 0, doubted = 0, waiting = 0 } = verdict.value;
@@ -53,44 +37,10 @@ function Top() {
     <button class="plain round" aria-label=${words.theme} title=${words.theme} onClick=${turnTheme}>◐</button></header>`;
 }
 
-/** A bar between two panes: drag it, or use the arrows. The size is a CSS variable of the grid. */
-function Splitter({ name, label, horizontal, start, low, high }) {
-  const size = useRef(Number(localStorage.getItem(`linkwise-${name}`)) || start), bar = useRef();
-  const set = (value) => {
-    size.current = Math.max(low, Math.min(high, value));
-    bar.current.parentElement.style.setProperty(`--${name}`, `${size.current}%`);
-    bar.current.setAttribute("aria-valuenow", Math.round(size.current));
-    localStorage.setItem(`linkwise-${name}`, size.current);
-  };
-  useEffect(() => set(size.current), []);
-  const drag = (event) => {
-    if (!(event.buttons & 1)) return;
-    const box = bar.current.parentElement.getBoundingClientRect();
-    set(horizontal ? 100 * (event.clientY - box.top) / box.height : 100 * (event.clientX - box.left) / box.width);
-  };
-  const key = (event) => { const step = { ArrowLeft: -2, ArrowUp: -2, ArrowRight: 2, ArrowDown: 2 }[event.key]; if (step) { set(size.current + step); event.preventDefault(); } };
-  return html`<div class=${classes("splitter", name, horizontal && "flat")} role="separator" tabindex="0" ref=${bar} aria-label=${label} aria-orientation=${horizontal ? "horizontal" : "vertical"} aria-valuemin=${low} aria-valuemax=${high} aria-valuenow=${Math.round(size.current)}
-    onPointerDown=${(e) => bar.current.setPointerCapture(e.pointerId)} onPointerMove=${drag} onKeyDown=${key}></div>`;
-}
-
-function Bench() {
-  const [tab, setTab] = useState("tree"), tabs = { tree: Tree, map: MapPane, table: Table, knowledge: Knowledge };
-  if (wideness.value < NARROW) return html`<${Phone} />`;
-  const Panel = PANELS[panel.value], drawer = Panel && html`<${Panel} />`;
-  if (wideness.value < WIDE) {
-    const Pane = tabs[tab];
-    return html`<main class=${classes("bench tabbed", drawer && "drawn")}><h1 class="unseen">${project.value.name}</h1><div class="tabs" role="tablist" onKeyDown=${(e) => { const all = Object.keys(tabs), step = { ArrowRight: 1, ArrowLeft: -1 }[e.key]; if (step) { const to = all[(all.indexOf(tab) + step + all.length) % all.length]; setTab(to); e.currentTarget.querySelector(`#tab-${to}`).focus(); } }}>
-      ${Object.keys(tabs).map((name) => html`<button role="tab" id=${`tab-${name}`} aria-selected=${tab === name ? "true" : "false"} aria-controls="tab-body" tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${words.panes[name]}</button>`)}</div>
-      <div id="tab-body" class="tab-body" role="tabpanel" aria-labelledby=${`tab-${tab}`}><${Pane} key=${tab} /></div><${Card} />${drawer}</main>`;
-  }
-  return html`<main class=${classes("bench", drawer && "drawn")}><h1 class="unseen">${project.value.name}</h1><div class="grid-panes"><${Tree} /><${MapPane} /><${Table} /><${Card} /><${Knowledge} />
-    <${Splitter} name="split-a" label=${`${words.panes.tree} | ${words.panes.map}`} start=${42} low=${20} high=${60} /><${Splitter} name="split-b" label=${`${words.panes.map} | ${words.panes.table}`} start=${68} low=${62} high=${86} /><${Splitter} name="split-c" horizontal=${true} label=${`${words.panes.tree} | ${words.panes.question}`} start=${54} low=${25} high=${80} /></div>${drawer}</main>`;
-}
-
 function App() {
-  const now = status.value;
+  const now = status.value, Late = later.value[now];
   return html`<${Top} />
-    ${now === "loading" ? html`<p class="loading">${words.loading}</p>` : now === "out" ? html`<main class="out"><h1>${words.signedOut}</h1><p>${words.signedOutHint}</p></main>` : now === "ended" ? html`<main class="out"><h1>${words.quit.ended}</h1><p>${words.quit.endedHint}</p></main>` : now === "start" ? html`<${Start} />` : now === "import" ? html`<${Import} />` : html`<${Bench} />`}
+    ${now === "loading" ? html`<p class="loading">${words.loading}</p>` : now === "out" ? html`<main class="out"><h1>${words.signedOut}</h1><p>${words.signedOutHint}</p></main>` : now === "ended" ? html`<main class="out"><h1>${words.quit.ended}</h1><p>${words.quit.endedHint}</p></main>` : now === "start" ? html`<${Start} />` : Late ? html`<${Late} />` : html`<p class="loading">${words.loading}</p>`}
     <div class="unseen" aria-live="polite" id="spoken">${spoken.value}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role=${notice.value.kind === "bad" ? "alert" : undefined}>${notice.value.text}<button class="mini" onClick=${() => { notice.value = null; }}>${words.close}</button></div>`}`;
 }
@@ -98,5 +48,6 @@ function App() {
 const root = document.querySelector("#app");
 root.replaceChildren();
 render(html`<${App} />`, root);
-listenToKeys();
+load();
+addEventListener("hashchange", () => { if (location.hash.startsWith("#code=")) location.reload(); });   // another link, in the same tab
 begin().then(() => { document.body.dataset.ready = "yes"; }, (problem) => { complain(problem); if (!reachable.value) tell(text.offline, "bad"); });

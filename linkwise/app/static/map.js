@@ -1,6 +1,6 @@
 // The map: every item a point, similar items close to each other. Dragging draws a lasso; shape and letter back up color.
 import { html, useEffect, useRef, useState, fitCanvas, perFrame } from "./base.js";
-import { clusterOf, hinted, hovered, map, nameOf, question, rowFor, select, selected, theme, tree } from "./state.js";
+import { clusterOf, dark, hinted, hovered, map, nameOf, question, rowFor, select, selected, tree } from "./state.js";
 import { clusterColor, pageColor } from "./colors.js";
 import { words } from "./words.js";
 
@@ -41,7 +41,11 @@ function paint(canvas, points, zoom, lasso) {
   ctx.globalAlpha = 1;
   for (const row of chosen) { if (row >= n) continue; ctx.fillStyle = clusterColor(clusterOf(row)); shape(ctx, Math.max(0, clusterOf(row)) % 5, at.x(points.x[row]), at.y(points.y[row]), r * 1.25); }
   ctx.font = `600 ${13 * d}px system-ui, sans-serif`; ctx.textAlign = "center"; ctx.textBaseline = "middle"; ctx.lineWidth = 4 * d; ctx.strokeStyle = paper; ctx.fillStyle = ink;
-  if (sums.size <= 40) for (const [c, [x, y, k]] of sums) { ctx.strokeText(c + 1, x / k, y / k); ctx.fillText(c + 1, x / k, y / k); }
+  const taken = [];   // numbers of groups, the largest first, where they do not lie on each other
+  if (sums.size <= 40) for (const [c, [x, y, k]] of [...sums].sort((a, b) => b[1][2] - a[1][2])) {
+    if (taken.some(([u, v]) => Math.abs(u - x / k) < 14 * d && Math.abs(v - y / k) < 14 * d)) continue;
+    taken.push([x / k, y / k]); ctx.strokeText(c + 1, x / k, y / k); ctx.fillText(c + 1, x / k, y / k);
+  }
   const ring = (rows, color, link) => {
     ctx.strokeStyle = color; ctx.lineWidth = 2 * d;
     if (link && rows.length > 1) { ctx.beginPath(); rows.forEach((row, k) => ctx[k ? "lineTo" : "moveTo"](at.x(points.x[row]), at.y(points.y[row]))); ctx.stroke(); }
@@ -71,7 +75,7 @@ export function MapPane() {
   again.current = () => canvas.current && paint(canvas.current, map.value, zoom.current, lasso.current);
   const redraw = useRef(perFrame(() => canvas.current && again.current())).current;
   useEffect(() => fitCanvas(canvas.current, () => redraw()), []);
-  useEffect(redraw, [points, tree.value, selected.value, hovered.value, hinted.value, theme.value]);
+  useEffect(redraw, [points, tree.value, selected.value, hovered.value, hinted.value, dark.value]);
   const at = (event) => { const box = canvas.current.getBoundingClientRect(), d = devicePixelRatio || 1; return [(event.clientX - box.left) * d, (event.clientY - box.top) * d]; };
   const nearest = (px, py) => {
     const to = place(points, canvas.current, zoom.current);

@@ -1,6 +1,6 @@
 // The whole tree, painted once per version into a canvas of its own; the frame of the view and ticks lie on top.
 import { html, useEffect, useRef, fitCanvas } from "./base.js";
-import { found, selection, tree } from "./state.js";
+import { dark, found, selection, tree } from "./state.js";
 import { paintBranches, View } from "./draw.js";
 import { pageColor } from "./colors.js";
 import { words } from "./words.js";
@@ -35,7 +35,7 @@ export function Minimap({ view, version, go }) {
   const drawing = useRef(draw);
   drawing.current = draw;
   useEffect(() => fitCanvas(canvas.current, () => drawing.current()), []);
-  useEffect(draw, [now, chosen, hits, version, view.top, view.scale]);
+  useEffect(draw, [now, chosen, hits, version, view.top, view.scale, dark.value]);
   const point = (event) => {
     if (event.buttons !== 1 || !now) return;
     const box = canvas.current.getBoundingClientRect();

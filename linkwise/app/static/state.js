@@ -197,6 +197,23 @@ export function sayAbout(kind, via = "menu") {
   const made = kind === "triplet" ? kind : rows.length === 2 ? { together: "must_link", apart: "cannot_link" }[kind] : kind;
   say("say", { kind: made, items }, via).then((reply) => reply && tell(words.said.answered(statementWords({ op: "say", body: { kind: made, items } }))));
 }
+/** Read statements, or the answers of `linkwise ask`, from a file into the project. */
+export async function readStatements(file) {
+  if (project.value?.readonly) { tell(words.top.readonly, "bad"); return; }
+  try {
+    const told = await wire.readIn(file.name, file);
+    tell(words.knowledge.wasRead(told.name, told.statements));
+    await refresh();
+  } catch (problem) { complain(problem); }
+}
+/** The children of the focused branch are groups of their own. */
+export function splitBranch(via = "menu") {
+  const now = tree.value, v = focused.value, parts = [];
+  if (!now || v < 0 || now.first[v] < 0) { tell(words.select.splitHint); return; }
+  for (let c = now.first[v]; c >= 0; c = now.next[c]) parts.push(namesOf(rowsBelow(now, c)));
+  const body = { parts };
+  say("split", body, via).then((reply) => reply && tell(words.said.answered(statementWords({ op: "split", body }))));
+}
 export const lockSelection = (via) => selection.value.length > 1 && say("lock", { items: namesOf(selection.value) }, via);
 export const nameSelection = (text, via) => text && say("name", { items: namesOf(selection.value), text }, via);
 
@@ -250,13 +267,14 @@ export async function scrub(to) {
 // ---------------------------------------------------------------- light and dark: kept in this browser, lost without harm
 
 export const theme = signal(localStorage.getItem("linkwise-theme") || "");
+const system = matchMedia("(prefers-color-scheme: dark)"), systemDark = signal(system.matches);
+system.addEventListener("change", () => { systemDark.value = system.matches; });
+/** Whether the page is dark now, by choice or as the system is: canvases are painted again, as style sheets need not be. */
+export const dark = computed(() => (theme.value ? theme.value === "dark" : systemDark.value));
 export function setTheme(name) {
   theme.value = name;
   if (name) document.documentElement.dataset.theme = name; else delete document.documentElement.dataset.theme;
   localStorage.setItem("linkwise-theme", name);
 }
-export function turnTheme() {
-  const dark = theme.value ? theme.value === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  setTheme(dark ? "light" : "dark");
-}
+export const turnTheme = () => setTheme(dark.value ? "light" : "dark");
 if (theme.value) setTheme(theme.value);

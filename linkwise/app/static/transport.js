@@ -34,6 +34,7 @@ const query = (given) => {
 export const get = async (name, given, stop) => (await request(`/api/${name}${query(given)}`, { stop })).json();
 export const post = async (name, body) => (await request(`/api/${name}`, { body })).json();
 export const upload = async (name, file) => (await request("/api/upload", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
+export const readIn = async (name, file) => (await request("/api/read", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
 export const pictureAddress = (row) => `/api/picture/${Number(row)}`;
 export const exportAddress = (kind, at) => `/api/export/${encodeURIComponent(kind)}${query({ at })}`;
 

@@ -1,7 +1,7 @@
 // The tree pane: one canvas, and beside it a small mirror of the focused branch for keyboards and screen readers.
 import { html, useEffect, useRef, useState, fitCanvas, perFrame, settled } from "./base.js";
 import { branchesAt, rowsBelow } from "./arrays.js";
-import { clusterName, drop, focused, found, hinted, hovered, moving, nameOf, nextHit, position, project, question, rowFor, saidCount, say, scrub, search, select, selected, spoken, stale, theme, tree } from "./state.js";
+import { clusterName, dark, drop, focused, found, hinted, hovered, moving, nameOf, nextHit, position, project, question, rowFor, saidCount, say, scrub, search, select, selected, spoken, stale, tree } from "./state.js";
 import { paintBranches, paintNames, paintTicks, pick, View } from "./draw.js";
 import { pageColor } from "./colors.js";
 import { branchWords, words } from "./words.js";
@@ -106,7 +106,7 @@ export function Tree() {
   useEffect(() => fitCanvas(canvas.current, () => { const whole = first.current || view.scale <= view.least(tree.value || { n_leaves: 1 }) * 1.01; again.current(); if (tree.value && whole) { view.fit(tree.value); first.current = false; } redraw(); setTurn((t) => t + 1); }), []);
   useEffect(() => { if (now && first.current) { first.current = false; view.fit(now); } if (now) view.clamp(now); setTurn((t) => t + 1); }, [now]);
   useEffect(() => { if (now && v >= 0) { reveal(now, v); spoken.value = describe(now, v); setTurn((t) => t + 1); } }, [v, now]);
-  useEffect(redraw, [now, v, turn, cutting, hovered.value, selected.value, moving.value, found.value, hinted.value, theme.value, nameOf(0), saidCount.value]);
+  useEffect(redraw, [now, v, turn, cutting, hovered.value, selected.value, moving.value, found.value, hinted.value, dark.value, nameOf(0), saidCount.value]);
   useEffect(() => {
     const wheel = (event) => {
       if (!tree.value) return;

@@ -24,7 +24,9 @@ const READS = {
   away: (a, b, s) => `${a} is closer to ${b} than to ${s}`,
   apart: (a, b, s) => `${a} is not with ${s}`,
 };
-export const branchWords = (items) => (items.length === 1 ? short(items[0]) : `the ${count(items.length)} around ${short(items[0])}`);
+export const branchWords = (items) => (items.length === 1 ? short(items[0]) : `the branch of ${count(items.length)} around ${short(items[0])}`);
+/** A sentence that may begin with "the branch ..."; names of items stay as they are. */
+const capital = (sentence) => sentence.replace(/^the branch of /, "The branch of ");
 const ODD = { first: 0, second: 1, third: 2 };
 
 const OPS = {
@@ -37,7 +39,7 @@ const OPS = {
     return SAYS.triplet([...rest, items[odd]]) + doubt;
   },
   say: ({ kind, items, weight }) => SAYS[kind](items) + (weight === null || weight === undefined ? "" : " (preferred, not certain)"),
-  move: ({ reading, A, B, S }) => READS[reading](branchWords(A), branchWords(B), branchWords(S || [])),
+  move: ({ reading, A, B, S }) => capital(READS[reading](branchWords(A), branchWords(B), branchWords(S || []))),
   split: ({ parts }) => `${many(parts.length, "group")}: ${parts.map((part) => branchWords(part)).join(" | ")}`,
   lock: ({ items }) => `Keep whole: ${list(items)}`,
   name: ({ items, text }) => `The branch of ${many(items.length, "item")} is called “${short(text)}”`,
@@ -51,7 +53,7 @@ const OPS = {
 };
 /** One statement of the log as a sentence. */
 export const statementWords = (one) => (OPS[one.op] ? OPS[one.op](one.body || {}) : one.op);
-export const readingWords = (reading, a, b, s) => READS[reading](a, b, s);
+export const readingWords = (reading, a, b, s) => capital(READS[reading](a, b, s));
 
 export const words = {
   name: "linkwise",
@@ -96,14 +98,15 @@ export const words = {
   map: { label: "Map: similar items lie close to each other. Drag around items to select them.", empty: "The map follows the tree.", fit: "Whole map" },
   table: { filter: "Filter", label: "Items", selected: (n) => `${count(n)} selected`, cluster: "group", said: "said", item: "item", text: "text", none: "No item matches." },
   select: {
-    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", clear: "Clear", split: "Two groups",
+    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", split: "Split",
+    splitHint: "Click a branch of the tree, or walk to it, to say that its parts are groups of their own.",
     closerHint: "① and ② are closer to each other than to ③", namePrompt: "Name of this branch",
   },
   card: {
     pair: "Do these belong together?", trio: "Which one does not belong?", number: (n) => `Question ${count(n)}`,
     yes: "Together", no: "Apart", unsure: "Unsure", unsureTrio: "Unsure or all alike", undo: "Undo", hint: "Hint", hideHint: "Hide hint", note: "Note", send: "Keep note", notePrompt: "A note on your last answer",
     probably: "I am only fairly sure", saved: "Saved. The next question is coming …", none: "Nothing left to ask", noneHint: "Look at the tree, correct it by hand, or export.", preparing: "Thinking about the first question …",
-    differs: "differs most", same: "the same in both", more: (n) => `${many(n, "more value")}`, whyAsked: "Why this question",
+    differs: "difference", value: "value", same: "the same in both", more: (n) => `${many(n, "more value")}`, whyAsked: "Why this question",
     past: "You are looking at an earlier tree. Go back to now to answer.", stale: "That question was already settled; here is the next one.", letters: "Show all", fewer: "Show less", inGroup: (c) => `in ${c}`,
     progress({ answers, settled, stable, more }) {
       const parts = [many(answers || 0, "answer")];
@@ -114,11 +117,12 @@ export const words = {
     },
   },
   knowledge: { all: "all", mine: "mine", broken: "not met", doubted: "in doubt", undo: "Undo", redo: "Redo", empty: "Answer a question, or select two items and say together or apart. Everything you say is listed here.", older: (n) => `Show ${count(n)} older`, none: "None.",
+    read: "Read a file", readHint: "Statements from a file: a b | c, CSV, JSON lines, a tree, or the answers of linkwise ask", wasRead: (name, n) => (n ? `${short(name)}: ${many(n, "statement")} read in.` : `${short(name)} says nothing new.`),
     via: { question: "asked", drag: "dragged", menu: "said", key: "said", import: "from a file", repair: "settled", cli: "terminal", notebook: "notebook" } },
   marks: { holds: "holds, as an independent check found", broken: "not met: others contradict it, and it is a preference only", doubted: "in doubt: left out until you decide", undone: "undone", waiting: "not checked yet", none: "" },
   conflict: { title: "These cannot all be true", lead: "Any one of these changes settles it. You can go on answering; what is in doubt is left out meanwhile.", drop: "Drop it", flip: "Turn it around", soften: "Keep as a preference", proof: (n) => `Why (${many(n, "statement")})`, later: "Later", next: "Next contradiction", one: "One contradiction" },
   why: { title: (a, b) => `Why ${short(a)} and ${short(b)}?`, otherwise: "To have it otherwise", working: "Looking for the reason …", pick: "Select two items first, then ask why." },
-  move: { title: "What does this move say?", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: click the branch it belongs to, or walk there with the arrows or / and press Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "A becomes the nearest neighbor of B.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
+  move: { title: "What does this move say?", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: click the branch it belongs to, or walk there with the arrows or / and press Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "Nothing else comes between the two.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
   history: { title: "History", at: (seq, last) => `#${seq} of ${last}`, play: "Play", stop: "Stop", compare: "Compare with now", undo: "Undo this", redo: "Redo", moved: (n) => (n === null || n === undefined ? "" : `moved ${count(n)}`), refers: (n) => `${many(n, "later statement")} refer to it`, slider: "Position in the history" },
   compare: { title: "Compare", from: "From", to: "to", now: "now", working: "Comparing …", moved: (n, total) => (n ? `${many(n, "item")} of ${count(total)} moved to another group` : "No item moved to another group."), item: "item", was: "was in", is: "is in", because: "because of", more: (n) => `and ${count(n)} more` },
   export: { title: "Export", at: (seq) => `The state after #${seq}`, again: "Again, without this page", python: "In Python", shell: "In the shell", copy: "Copy", copied: "Copied", get: "Save", code: "The code is complete: columns, preparation, method and number of groups. Put it beside the exported files." },

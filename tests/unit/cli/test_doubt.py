@@ -130,7 +130,10 @@ def test_the_trust_in_a_file_decides_about_its_statements(here, capsys):
 
 def test_too_few_statements_are_not_judged_and_that_is_said(here, capsys):
     assert main(["doubt", *READ, "-c", "more.csv", "-k", "3"]) == 0
-    assert "too few statements to hold some out, so none was judged" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "statements was judged by the data: there are too few statements to hold some out.\n" in told
+    assert "None" in told
+    assert "is doubtful" not in told
     assert not spoken(capsys, "doubt", *READ, "-c", "more.csv", "-k", "3")["judged"]
 
 

@@ -150,8 +150,7 @@ def test_a_sample_in_two_groups_is_named_with_both_lines():
 
 def test_a_tree_of_species_is_about_samples_whose_names_have_blanks(tmp_path):
     (tmp_path / "tree.nwk").write_text("((Canis_lupus,Canis_latrans),Ursus_arctos);")
-    with pytest.warns(LinkwiseWarning, match="underscores of 3 names"):
-        found = read_knowledge(tmp_path / "tree.nwk", ["Ursus arctos", "Canis latrans", "Canis lupus"])
+    found = read_knowledge(tmp_path / "tree.nwk", ["Ursus arctos", "Canis latrans", "Canis lupus"])
     assert found.constraints.items.tolist() == [[1, 2, 0]]
 
 

@@ -113,3 +113,16 @@ def test_pairs_with_a_verdict_under_headers_of_their_own(write):
     assert [said.describe(i) for i in range(said.n_statements)] == ["#0 must_link(a, b)", "#1 cannot_link(b, c)"]
     with pytest.raises(ConstraintError, match="but not whether they belong together"):
         read_knowledge(write("one;other\na;b\nb;c\n", "two.csv"), data)
+
+
+@pytest.mark.parametrize(("header", "apart"), [("art;gruppe", False), ("art;group", False), ("art;Label", True)])
+def test_groups_under_headers_of_their_own_are_together_and_labels_apart_as_well(write, recwarn, header, apart):
+    data = read_data(write("name,x\na,1\nb,2\nc,3\nd,4\n"), id="name")
+    said = read_knowledge(write(f"{header}\na;u\nb;u\nc;v\nd;v\n", "groups.csv"), data).constraints
+    told = [said.describe(i) for i in range(said.n_statements)]
+    assert ("apart(" in " ".join(told) or "cannot_link" in " ".join(told)) is apart
+    assert told[:2] == ["#0 must_link(a, b)", "#1 must_link(c, d)"]
+    advice = [str(one.message) for one in recwarn]
+    assert len(advice) == (header == "art;gruppe")
+    if advice:  # doing what it says helps
+        assert "call the column label instead of gruppe" in advice[0]

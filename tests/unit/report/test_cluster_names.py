@@ -37,6 +37,23 @@ def test_other_clusters_are_named_after_the_best_overlap_and_say_so():
     assert named([0] * 8, taxonomies=[zoo()])[0] == {0: "Carnivora"}
 
 
+def test_a_cluster_of_whole_clades_has_all_their_names():
+    four = Taxonomy.from_newick(
+        "((wolf,fox,jackal)Canidae,((cat,lion)Felinae)Felidae,(seal,walrus)Pinnipedia,bear);", ANIMALS
+    )
+    clusters, _ = named([0, 0, 0, 0, 0, 1, 1, 1], taxonomies=[four])
+    assert clusters == {0: "Canidae and Felinae", 1: "Pinnipedia and more"}  # of clades alike the deepest
+    assert named([0, 0, 0, 0, 0, 0, 0, 1], taxonomies=[four])[0] == {0: "Canidae, Felinae and Pinnipedia"}
+    assert named([0, 0, 0, 0, 1, 1, 1, 1], taxonomies=[four])[0] == {0: "Canidae and more", 1: "Pinnipedia and more"}
+
+
+def test_a_cluster_of_one_sample_is_called_like_it_where_clusters_have_names():
+    labels = [0, 0, 0, 1, 1, 2, 2, 3]
+    assert named(labels, taxonomies=[zoo()], ids=ANIMALS)[0][3] == "bear"
+    assert 3 not in named(labels, taxonomies=[zoo()])[0]  # a number says nothing
+    assert named(labels, ids=ANIMALS)[0] == {}
+
+
 def test_nodes_of_the_tree_are_named_after_clades_they_hold_exactly():
     merges = [(0, 1), (8, 2), (3, 4), (9, 10), (5, 6), (12, 7), (11, 13)]
     tree = Dendrogram.from_merges(8, merges, np.arange(1.0, 8.0))

@@ -34,6 +34,23 @@ def test_workers_and_this_process_write_the_same_bytes(folder, capsys):
     assert contents(folder / "here") == contents(folder / "there")
 
 
+def test_columns_are_named_one_by_one_or_as_a_list(folder, capsys):
+    for out, named in (("a", ["x0,x2"]), ("b", ["x0", "x2"])):
+        columns = [word for name in named for word in ("--columns", name)]
+        assert main(["cluster", "data", "-k", "4", "--workers", "0", *columns, "-o", out]) == 0
+        assert "1,200 rows of 2 numbers" in capsys.readouterr().err
+    assert contents(folder / "a") == contents(folder / "b")
+
+
+def test_empty_clusters_are_told_and_not_counted(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.repeat([[0.0], [1.0]], 5, axis=0))
+    assert main(["cluster", "x.npy", "-k", "3", "--workers", "0", "-o", "out"]) == 0
+    said = capsys.readouterr()
+    assert "10 samples in 2 clusters" in said.out
+    assert "warning: 1 of the 3 clusters is empty" in said.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -10,8 +10,9 @@ import pytest
 
 from linkwise.engines import progress
 from linkwise.exceptions import ScaleError
-from linkwise.scale import cluster
-from linkwise.scale._runner import local_workers
+from linkwise.scale import _runner, cluster
+from linkwise.scale._row_blocks import open_source
+from linkwise.scale._runner import DaskRunner, local_workers
 from tests.profile import FULL
 from tests.unit.scale.test_blocks import contents, write_files, write_statements
 from tests.unit.scale.test_trees import tree_bytes
@@ -25,6 +26,15 @@ TOP = 600
 def client():
     with local_workers(2, "1GiB") as found:
         yield found
+
+
+def wait_for(done, client):
+    """Ask until something is so; each turn waits for the scheduler, not for a time."""
+    for _ in range(100_000):
+        if done():
+            return
+        client.sync(client.scheduler.identity)
+    raise AssertionError(done)
 
 
 def pids(client) -> list[int]:
@@ -128,6 +138,73 @@ def test_a_stopped_worker_becomes_an_error_that_names_it(tmp_path):
         assert caught.value.worker == address
         assert address in str(caught.value)
     assert not (tmp_path / "o").exists()
+
+
+def test_a_paused_worker_becomes_an_error_that_names_it(tmp_path):
+    """Dask pauses a worker that is short of memory; this one is from the start."""
+    import dask
+    import distributed  # noqa: F401 - its own settings come first
+
+    np.save(tmp_path / "x.npy", np.arange(600.0).reshape(-1, 1))
+    short = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "terminate")}
+    with dask.config.set({**short, "distributed.worker.memory.pause": 0.01}), local_workers(1, "1GiB") as alone:
+        (address,) = alone.run(os.getpid)
+        wait_for(lambda: alone.scheduler_info()["workers"][address]["status"] == "paused", alone)
+        with pytest.raises(ScaleError, match=rf"Workers that have blocks: {address} \(paused, [\d,]+ of 1,024 MiB\)"):
+            cluster(tmp_path / "x.npy", None, 2, client=alone, block_rows=50, out=tmp_path / "o", stall_after=0.5)
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_quiet_minute_ends_a_run_of_quick_blocks(client):
+    """Without `stall_after` the limit is a minute, or 20 times the usual time where that is longer."""
+    runner = DaskRunner(client, None, lambda _: None)
+    assert runner._limit() == 60.0
+    runner.gaps = [0.5] * 9 + [100.0]
+    assert runner._limit() == 60.0
+    runner.gaps = [5.0] * 9
+    assert runner._limit() == 100.0
+    block = open_source(np.zeros((10, 1)), 10, None, None).blocks[0]
+    runner.gaps = []
+    runner._refuse_stall(59.0, {0: block})
+    with pytest.raises(ScaleError, match=r"no block was finished in 61 s.*tcp://"):
+        runner._refuse_stall(61.0, {0: block})
+
+
+def test_a_worker_without_the_files_is_named(client, tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(600.0).reshape(-1, 1))
+
+    def remove(done, total):
+        (tmp_path / "x.npy").unlink(missing_ok=True)
+
+    words = r"block \d+ \(.*x\.npy rows .*\) failed on worker tcp://\S+: .*x\.npy.*\nHint: files and out must be there"
+    with pytest.raises(ScaleError, match=words) as caught, progress(remove):
+        cluster(tmp_path / "x.npy", None, 2, client=client, block_rows=50, out=tmp_path / "out")
+    assert caught.value.worker.startswith("tcp://")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_of_another_version_is_refused(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(_runner, "__version__", "0.0.1")
+    with pytest.raises(ScaleError, match=r"worker tcp://\S+ has linkwise [\d.]+, this process has 0\.0\.1"):
+        cluster(np.zeros((6, 1)), None, 1, client=client, block_rows=3, out=tmp_path / "out")
+
+
+class Foreign:
+    """Something that only this process can read."""
+
+    def __reduce__(self):
+        return __import__, ("a_package_that_no_worker_has",)
+
+
+def test_what_a_worker_cannot_even_read_is_told(client, tmp_path):
+    import dask.array as da
+
+    foreign = Foreign()
+    X = da.from_array(np.zeros((6, 1)), chunks=(3, 1)).map_blocks(
+        lambda rows: (foreign, rows)[1], meta=np.empty((0, 0))
+    )
+    with pytest.raises(ScaleError, match=r"block 0 .* could not be run on a worker: \w+Error: .*"):
+        cluster(X, None, 1, client=client, block_rows=3, out=tmp_path / "out")
 
 
 def test_an_interrupted_run_leaves_the_client_alone(client, files, tmp_path):
