@@ -179,7 +179,7 @@ class KernelPrice:
         full = np.bincount(labels, minlength=self.k) > (np.arange(self.k) == at)
         without = np.divide(inner, mass, out=np.zeros(self.k), where=full)
         joined = np.where(full, inner, 0.0) + 2.0 * others + gram.diagonal[row]
-        return without - joined / (np.where(full, mass, 0.0) + gram.mass[row])
+        return np.asarray(without - joined / (np.where(full, mass, 0.0) + gram.mass[row]))
 
     def total(self, labels: IntArray) -> float:
         """Return the criterion."""
