@@ -37,6 +37,11 @@ _KEEPS: dict[type[Rule], str] = {
     MaxCentroidDistance: "ConstrainedAgglomerative",
     SizeBetween: "COPKMeans",
 }
+# rules about distances, with what to do where there are none
+_OF_DISTANCES: dict[type[Rule], str] = {
+    MinSeparation: "pass must-links, as in `must_links_within(distances, delta, metric='precomputed')`",
+    NeighborWithin: "pass samples and let the method compute affinities, or leave the rule out",
+}
 
 
 class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -311,12 +316,12 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
                 "Hint: make choices hard with weight inf, or use COPKMeans, which keeps what it can of them."
             )
             raise UnsupportedConstraintError(msg, words)
-        if not self._compares_rows and any(type(rule) in self.resolves_rules for rule in constraints.rules):
+        about = next((type(rule) for rule in constraints.rules if type(rule) in _OF_DISTANCES), None)
+        if not self._compares_rows and about is not None:
             msg = (
-                f"{who} got similarities as X, but MinSeparation is about distances.\n"
-                "Hint: pass must-links, as in `must_links_within(distances, delta, metric='precomputed')`."
+                f"{who} got similarities as X, but {about.__name__} is about distances.\nHint: {_OF_DISTANCES[about]}."
             )
-            raise UnsupportedConstraintError(msg, ("MinSeparation",))
+            raise UnsupportedConstraintError(msg, (about.__name__,))
         return constraints
 
     def _judge(self, problem: Problem) -> None:

@@ -283,7 +283,6 @@ best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
 labels = partial(Case, answers=LABELS, kinds=LINKS)
 metric = partial(Case, answers=METRIC, kinds=LINKS, takes_sparse=False)
 
-SIZES = frozenset({SizeBetween})
 ABOUT_CLUSTERS = frozenset({SizeBetween, NeighborWithin})
 PRECOMPUTED = way("distances instead of samples", metric="precomputed")
 ONE = way("one cluster", n_clusters=1)
@@ -436,6 +435,7 @@ CASES = [
     labels(lw.engines.LCVQE, rules=ABOUT_CLUSTERS, weighs=True),
     labels(
         lw.engines.KernelKMeans,
+        rules=frozenset({NeighborWithin}),
         weighs=True,
         plain=partial(from_means, lw.engines.KernelKMeans),
         ways=(
@@ -448,7 +448,7 @@ CASES = [
     ),
     labels(
         lw.engines.SpectralLearning,
-        rules=SIZES,
+        rules=ABOUT_CLUSTERS,
         weighs=True,
         plain=lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbor_graph(X, 10), k), k, seed),
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),

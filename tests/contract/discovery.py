@@ -78,12 +78,15 @@ def truth(kind, y, seed, m=8):
         Kind.APART: lambda a, b, c: len({y[a], y[b], y[c]}) == 3,
         Kind.MUST_LINK_ANY: lambda a, b, c: y[a] in (y[b], y[c]),
         Kind.CANNOT_LINK_ANY: lambda a, b, c: {y[a]} != {y[b], y[c]},
+        Kind.EITHER: lambda a, b, c: y[a] == y[b] or y[a] != y[c],
     }[kind]
     rng, rows = np.random.default_rng(seed), []
     while len(rows) < m:
         row = rng.choice(len(y), size=3, replace=False).tolist()
         if holds(*row):
             rows.append(tuple(row[:2] if kind.arity == 2 else row))
+    if kind is Kind.EITHER:
+        return [(("must_link", a, b), ("cannot_link", a, c)) for a, b, c in rows]
     return rows
 
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import NeighborWithin, Rule
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
+from linkwise.engines.assignment import Neighborhoods
 from linkwise.engines.graph._affinity import KERNELS, AffinityMixin, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.graph._kernel_loop import STARTS, KernelStart, Loop, read_start, run_kernel_kmeans
@@ -111,7 +114,8 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
     holds in ``labels_``, re-checked after each fit; exactly ``n_clusters`` clusters have samples; the criterion never
     rises; the result is a local optimum of both kinds of step unless ``max_iter`` ends it. Without statements "hmrf"
     with the linear kernel is k-means. A problem without a solution is explained; `GaveUpError` means that the search
-    found neither labels for the hard statements nor a proof that there are none.
+    found neither labels for the hard statements nor a proof that there are none. With ε (`NeighborWithin`), which is
+    about the distances of X, labels are repaired after each step: it holds, and no legal move of one group is better.
     **Departure from** [1]_ an unordered pair adds half its weight to both of its entries of the kernel, and normalized
     cut has K = shift D^-1 + D^-1 (A + W) D^-1; hard statements hold; samples also move one by one; the shift is no
     larger than it must be.
@@ -134,6 +138,7 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
     True
     """
 
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({NeighborWithin})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "objective": [StrOptions(set(OBJECTIVES))],
         "kernel": [StrOptions(set(KERNELS))],
@@ -177,7 +182,8 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
         table = _kernel(problem, self.objective, self.kernel, self.gamma, self.n_neighbors)
         gram = make_gram(table, self.objective, problem)
         shift = _shift(gram, self.objective, self.kernel, problem) if self.shift is None else float(self.shift)
-        loop = Loop(gram, problem, shift, self.max_iter)
+        near = Neighborhoods.of(problem, problem.contract(np.zeros((problem.n_samples, 0))))
+        loop = Loop(gram, problem, shift, self.max_iter, near)
         source = KernelStart(begin, gram, problem, make_generator(self.random_state))
         runs = (run_kernel_kmeans(loop, source.labels()) for _ in range(self.n_init if source.varies else 1))
         best = min(runs, key=lambda ended: float(ended.history[-1]))  # of equals the first

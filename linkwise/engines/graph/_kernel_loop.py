@@ -11,7 +11,7 @@ import scipy.sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.assignment import FreePlaces, assign
+from linkwise.engines.assignment import FreePlaces, Neighborhoods, assign
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.engines.graph._gram import Gram
 from linkwise.engines.graph._kernels_gram import _sweep_dense, _sweep_sparse
@@ -109,6 +109,7 @@ class Loop:
     problem: Problem
     shift: float
     max_iter: int
+    near: Neighborhoods | None = None  # where ε has to hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +132,8 @@ def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
 
     The start only gives the centers: it may leave clusters empty or break cannot-links.
     """
+    if loop.near is not None:
+        return _run_repaired(loop, start, loop.near)
     gram, k, apart = loop.gram, loop.problem.k, loop.problem.apart
     labels = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
     sums = gram.sums(labels, k)
@@ -153,6 +156,67 @@ def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
             break
         sums = gram.sums(labels, k)  # again, so that rounding does not add up
         value = criterion(gram, labels, sums)
+        history.append(value)
+    return Ended(labels, np.array(history), n_iter)
+
+
+class KernelPrice:
+    """What labels of the nodes cost; the sums of a labeling are kept, and follow the nodes that move."""
+
+    def __init__(self, gram: Gram, labels: IntArray, k: int) -> None:
+        self.gram, self.k = gram, k
+        self._labels, self._sums = labels.copy(), gram.sums(labels, k)
+
+    def of(self, row: int, labels: IntArray) -> FloatArray:
+        """Return the criterion with a node in each cluster while all others stay, up to a constant."""
+        self._follow(labels)
+        gram, at = self.gram, labels[row]
+        inner, mass = _inside(gram, labels, self._sums)
+        others = self._sums[row].copy()
+        others[at] -= gram.diagonal[row]
+        inner[at] -= 2.0 * others[at] + gram.diagonal[row]
+        mass[at] -= gram.mass[row]
+        full = np.bincount(labels, minlength=self.k) > (np.arange(self.k) == at)
+        without = np.divide(inner, mass, out=np.zeros(self.k), where=full)
+        joined = np.where(full, inner, 0.0) + 2.0 * others + gram.diagonal[row]
+        return np.asarray(without - joined / (np.where(full, mass, 0.0) + gram.mass[row]))
+
+    def total(self, labels: IntArray) -> float:
+        """Return the criterion."""
+        self._follow(labels)
+        return criterion(self.gram, labels, self._sums)
+
+    def _follow(self, labels: IntArray) -> None:
+        moved = np.flatnonzero(labels != self._labels)
+        if len(moved) > self.k:
+            self._sums = self.gram.sums(labels, self.k)
+        elif len(moved):
+            columns = self.gram.columns(moved)
+            for i, row in enumerate(moved.tolist()):
+                self._sums[:, self._labels[row]] -= columns[:, i]
+                self._sums[:, labels[row]] += columns[:, i]
+        self._labels[moved] = labels[moved]
+
+
+def _run_repaired(loop: Loop, start: IntArray, near: Neighborhoods) -> Ended:
+    """The same where labels are repaired after each step until ε holds, so that no legal move of one node is better."""
+    gram, k = loop.gram, loop.problem.k
+    price = KernelPrice(gram, start, k)
+    wish = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
+    labels = near.settle(price, wish, None, k)
+    sums = gram.sums(labels, k)
+    history = [criterion(gram, labels, sums)]
+    size = max(abs(gram.constant), float(np.abs(gram.diagonal / gram.mass).sum()), 1e-300)
+    n_iter = 0
+    while n_iter < loop.max_iter:
+        n_iter += 1
+        wish = _place(loop, labels, _costs(loop, labels, sums), legal=True)
+        placed = near.settle(price, wish, labels, k)
+        after = gram.sums(placed, k)
+        value = criterion(gram, placed, after)
+        if not value < history[-1] - _SMALL * size:
+            break
+        labels, sums = placed, after
         history.append(value)
     return Ended(labels, np.array(history), n_iter)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Rule, SizeBetween
+from linkwise.constraints import NeighborWithin, Rule, SizeBetween
 from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, kept_floats
 from linkwise.engines.graph._affinity import AFFINITIES, AffinityMixin, read_affinity
 from linkwise.engines.graph._bent_graph import bend
@@ -58,10 +58,11 @@ class SpectralLearning(AffinityMixin, ConstrainedClusterer):
     1 - exp(-w) of the way, and holds if the graph agrees.
     **Cost** O(n^2) memory with "rbf" and O(entries) for a sparse graph; time mostly that of the eigenvectors, one
     multiplication by the graph in every step of Lanczos. Must-linked groups are not written out in a sparse graph.
-    **Guarantee** every hard statement and bound on sizes holds in ``labels_``, re-checked after each fit; exactly
-    ``n_clusters`` clusters have samples. Without statements this is the plain method of [1]_. A problem without a
-    solution is explained; `GaveUpError` means that the eigenvectors did not converge, or that the search found neither
-    labels for the hard statements nor a proof that there are none.
+    **Guarantee** every hard statement, bound on sizes and ε (`NeighborWithin`, about the distances of X, not those of
+    the eigenvectors) holds in ``labels_``, re-checked after each fit; exactly ``n_clusters`` clusters have samples.
+    Without statements this is the plain method of [1]_. A problem without a solution is explained; `GaveUpError` means
+    that the eigenvectors did not converge, or that the search found neither labels for the hard statements nor a proof
+    that there are none.
     **Departure from** [1]_ which only sets affinities and may break statements: here the final k-means is that of
     `COPKMeans`, so that hard statements hold; consequences of hard statements are set too, so stating them changes
     nothing; the largest affinity is 1 for affinities computed here and the largest given one for a precomputed graph;
@@ -83,7 +84,7 @@ class SpectralLearning(AffinityMixin, ConstrainedClusterer):
     True
     """
 
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween, NeighborWithin})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"affinity": [StrOptions(set(AFFINITIES))]}
 
     embedding_: Any
@@ -121,9 +122,11 @@ class SpectralLearning(AffinityMixin, ConstrainedClusterer):
         )
         vectors, values = embed(bend(*affinity, problem), problem.k, problem.who)
         points = normalize_rows(vectors)
-        hard = problem.constraints.select(problem.constraints.is_hard)
+        said = problem.constraints
+        hard = said.select(said.is_hard).with_rules(*(r for r in said.rules if not isinstance(r, NeighborWithin)))
         embedded = Problem(points, hard, n_clusters=problem.n_clusters, who=problem.who)
-        run = cop_kmeans(embedded, loop=Loop(self.n_init, self.max_iter), random_state=self.random_state)
+        loop = Loop(self.n_init, self.max_iter)
+        run = cop_kmeans(embedded, loop=loop, random_state=self.random_state, near_in=problem)
         return SpectralRun(run.labels, points, values, run.n_iter)
 
     def _keep(self, outcome: SpectralRun, problem: Problem) -> None:

@@ -38,11 +38,15 @@ def cop_kmeans(
     init: Any = "k-means++",
     loop: Loop = USUAL,
     random_state: Any = None,
+    near_in: Problem | None = None,
 ) -> KMeansRun:
-    """Run `COPKMeans` on a problem whose statements are all hard."""
+    """Run `COPKMeans` on a problem whose statements are all hard.
+
+    ``near_in`` is the problem whose samples ε is about, where those of ``problem`` are their images.
+    """
     k, cloud, rng = problem.k, problem.contract(), make_generator(random_state)
     bounds = size_bounds(problem.constraints)
-    near = Neighborhoods.of(problem, cloud)
+    near = Neighborhoods.of(problem if near_in is None else near_in, cloud)
     if assignment == "greedy" and (bounds is not None or near is not None):
         word = "NeighborWithin" if bounds is None else "SizeBetween"
         msg = f'{problem.who} does not support {word} with assignment="greedy".\nHint: use assignment="exact".'

@@ -181,7 +181,7 @@ def test_soft_choices_and_similarities_are_refused_with_words():
     assert KernelKMeans(2, kernel="precomputed").fit(X @ X.T, constraints=choice).certificate_.ok
 
 
-@pytest.mark.parametrize("method", [ConstrainedGaussianMixture, KernelKMeans, SpectralLearning])
+@pytest.mark.parametrize("method", [ConstrainedGaussianMixture, PenalizedMixture])
 @pytest.mark.parametrize("rule", [NeighborWithin(1.0), MaxCentroidDistance(1.0)])
 def test_rules_that_are_no_links_are_refused_with_a_method_that_can(method, rule):
     said = Constraints.build(8, rules=rule)

@@ -18,11 +18,13 @@ from linkwise.engines import (
     ConstrainedKMeans,
     COPKMeans,
     HMRFKMeans,
+    KernelKMeans,
     MKMeans,
     MPCKMeans,
     PCKMeans,
     ReCon,
     SeededKMeans,
+    SpectralLearning,
 )
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.partitions import all_labels, draw_statements, holding, sizes
@@ -30,16 +32,16 @@ from tests.profile import examples
 
 SAID = {"must_link": 1, "cannot_link": 2, "apart": 1, "must_link_any": 1}
 MAIN = [COPKMeans, PCKMeans]
-OTHERS = [ConstrainedKMeans, CVQE, HMRFKMeans, LCVQE, MKMeans, MPCKMeans, SeededKMeans]
+OTHERS = [ConstrainedKMeans, CVQE, HMRFKMeans, LCVQE, MKMeans, MPCKMeans, SeededKMeans, SpectralLearning]
 
 
-def _instance(rng, *, words=SAID):
+def _instance(rng, *, words=SAID, sized=0.3):
     n = int(rng.integers(3, 8))
     said = draw_statements(rng, n, words)
     X = rng.random((n, 2)).round(int(rng.integers(1, 4)))
     asked, rules = {"epsilon": float(rng.uniform(0.1, 0.9))}, []
     rules.append(NeighborWithin(asked["epsilon"]))
-    if rng.random() < 0.3:
+    if rng.random() < sized:
         low = int(rng.integers(1, 3))
         asked["between"] = low, int(rng.integers(low, n + 1))
         rules.append(SizeBetween(*asked["between"]))
@@ -57,12 +59,12 @@ def _among(possible, labels):
     return (possible == np.argsort(np.argsort(first))[labels]).all(axis=1)
 
 
-@pytest.mark.parametrize(("method", "count"), [(m, 80) for m in MAIN] + [(m, 20) for m in OTHERS])
+@pytest.mark.parametrize(("method", "count"), [(m, 80) for m in MAIN] + [(m, 20) for m in [*OTHERS, KernelKMeans]])
 def test_results_are_legal_and_refusals_true(method, count):
     rng = np.random.default_rng(2)
     infeasible, done, count = 0, 0, examples(count, 10 * count)
     for _ in range(count):
-        table, X, said, asked = _instance(rng)
+        table, X, said, asked = _instance(rng, sized=0.0 if method is KernelKMeans else 0.3)
         k = int(rng.integers(1, len(X) + 1))
         possible = all_labels(len(X))[holding(len(X), said, X, **asked) & (sizes(len(X)) == k)]
         try:
@@ -114,6 +116,41 @@ def test_no_legal_move_of_one_group_is_cheaper_and_the_optimum_is_never_beaten()
     assert best > 0.7 * cases
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_no_legal_move_of_one_group_betters_the_criterion_of_kernel_k_means(kernel):
+    rng = np.random.default_rng(6)
+    cases = best = 0
+    while cases < examples(40, 400):
+        table, X, said, asked = _instance(rng, words={"must_link": 1, "cannot_link": 2}, sized=0.0)
+        k = int(rng.integers(2, len(X)))
+        possible = all_labels(len(X))[holding(len(X), said, X, **asked) & (sizes(len(X)) == k)]
+        if not len(possible):
+            continue
+        cases += 1
+        model = _fit(KernelKMeans(k, kernel=kernel, gamma=2.0, random_state=0), X, table)
+        table_of = X @ X.T if kernel == "linear" else np.exp(-2.0 * ((X[:, None] - X) ** 2).sum(axis=2))
+
+        def cost(labels, K=table_of):
+            """Squared distances to the means, in feature space."""
+            inside = [np.flatnonzero(labels == c) for c in np.unique(labels)]
+            return np.trace(K) - sum(K[np.ix_(some, some)].sum() / len(some) for some in inside)
+
+        own = cost(model.labels_)
+        assert own == pytest.approx(model.objective_)
+        groups = np.arange(len(X))
+        for a, b in said["must_link"]:
+            groups[groups == groups[b]] = groups[a]
+        for group in np.unique(groups):
+            for c in range(k):
+                moved = np.where(groups == group, c, model.labels_)
+                if len(np.unique(moved)) == k and _among(possible, moved).any():
+                    assert cost(moved) >= own - 1e-9
+        least = min(map(cost, possible.astype(int)))
+        assert own >= least - 1e-9
+        best += own <= least + 1e-9
+    assert best > 0.7 * cases
+
+
 @pytest.mark.parametrize("method", [COPKMeans, PCKMeans, ConstrainedKMeans])
 def test_a_rule_that_holds_anyway_changes_nothing(method):
     rng = np.random.default_rng(0)
@@ -136,6 +173,25 @@ def test_samples_without_any_neighbor_stay_alone_and_too_few_clusters_are_refuse
         COPKMeans(2, random_state=0).fit(X, constraints=rule)
     with pytest.raises(UnsupportedConstraintError, match="does not support NeighborWithin with assignment"):
         COPKMeans(4, assignment="greedy").fit(X, constraints=rule)
+
+
+def test_the_rule_is_about_the_samples_not_their_eigenvectors():
+    """Of three groups in a row the middle one falls to either side; two of its samples are near none but each other."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.3, (12, 2)), rng.normal(5, 0.3, (12, 2)), [[2.4, 2.4], [2.6, 2.6], [2.5, 2.0]]])
+    rule = Constraints.build(len(X), rules=NeighborWithin(0.7))
+    for affinity in ("nearest_neighbors", "rbf"):
+        model = SpectralLearning(3, affinity=affinity, random_state=0).fit(X, constraints=rule)
+        assert model.certificate_.ok
+        assert verify(model.labels_, rule, X=X).ok
+        assert model.n_clusters_ == 3
+    with pytest.raises(
+        UnsupportedConstraintError, match="got similarities as X, but NeighborWithin is about distances"
+    ):
+        SpectralLearning(2, affinity="precomputed").fit(np.eye(4), constraints=Constraints.build(4, rules=rule.rules))
+    far = np.array([[0.0], [5.0], [9.0], [9.1]])
+    with pytest.raises(InfeasibleConstraintsError, match="no other near enough"):
+        SpectralLearning(2, affinity="rbf").fit(far, constraints=Constraints.build(4, rules=rule.rules))
 
 
 @pytest.mark.parametrize("method", [COPKMeans, PCKMeans])

@@ -245,3 +245,9 @@ CHECKS = [
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=[check.func.__name__ for _, check in CHECKS])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_disjunctions_alone_do_not_choose():
+    either = [[("must_link", 2 * i, 2 * i + 1), ("cannot_link", 2 * i, 2 * i + 2)] for i in range(12)]
+    with pytest.raises(LinkwiseError, match="all statements are disjunctions"):
+        search().fit(X, constraints=Constraints.build(len(X), either=either))

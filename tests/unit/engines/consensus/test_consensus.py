@@ -14,7 +14,7 @@ from linkwise.engines.consensus._moves import obey_triplets, settle
 from linkwise.engines.consensus._votes import calibrate, poll_doubtful, read_evidence
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-from linkwise.sources import label_pairs
+from linkwise.sources import flip, label_pairs, label_triplets_sample
 from tests.oracles import moves
 
 
@@ -104,6 +104,14 @@ def test_planted_wrong_statements_are_suspected(blobs):
     reason = next(reason for reason in held.reasons if "hard statement" in reason and "contradict" in reason)
     assert "hold in the result" in reason or "holds in the result" in reason
     assert {60, 61} & set(np.flatnonzero(held.estimator.doubt_ > 0.5))
+
+
+def test_planted_wrong_triplets_are_suspected(blobs):
+    X, y = blobs
+    told, wrong = flip(label_triplets_sample(y, 100, 0), 0.1, random_state=0)
+    listed = [one.statement for one in lw.suspects(X, told, 3)]
+    assert set(np.flatnonzero(wrong)) <= set(listed)
+    assert len(listed) <= 12
 
 
 def test_trust_of_hard_statements_is_one_and_soft_ones_are_judged(blobs):

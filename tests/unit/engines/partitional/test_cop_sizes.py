@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -140,6 +140,25 @@ def test_few_samples_are_assigned_at_least_cost_under_sizes_and_links():
         least = cheapest_sized(costs, 2, 4, cloud.weight.tolist(), [(0, 1), (2, 3)])
         assert placed.best
         assert cost_of(costs, placed.labels) == pytest.approx(least)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_one_variance_and_equal_sizes_are_balanced_gaussians(k):
+    """At the end no balanced labels are likelier under Gaussians of one variance around the means of the clusters."""
+    from scipy.stats import multivariate_normal
+
+    for seed in range(examples(8, 100)):
+        X = np.random.default_rng(seed).normal(size=(7, 2))
+        balanced = Constraints.build(7, rules=SizeBetween(7 // k, -(-7 // k)))
+        model = COPKMeans(k, random_state=seed).fit(X, constraints=balanced)
+        means = np.array([X[model.labels_ == c].mean(axis=0) for c in range(k)])
+        assert model.cluster_centers_ == pytest.approx(means)
+        density = np.column_stack([multivariate_normal(mean, np.eye(2)).logpdf(X) for mean in means])
+        every = np.array(list(product(range(k), repeat=7)))
+        sizes = np.array([np.bincount(labels, minlength=k) for labels in every])
+        every = every[(np.ptp(sizes, axis=1) <= 1)]
+        likeliest = density[np.arange(7), every].sum(axis=1).max()
+        assert density[np.arange(7), model.labels_].sum() == pytest.approx(likeliest)
 
 
 def test_sizes_that_cannot_be_are_explained():

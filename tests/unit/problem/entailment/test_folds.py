@@ -57,6 +57,18 @@ def test_each_fact_is_asked_once():
         ) - sum({2, 3} <= set(fold.held_out.tolist()) for _ in (0,))
 
 
+def test_disjunctions_are_trained_on_whole_and_never_asked():
+    either = [[("must_link", 0, 1), ("cannot_link", 2, 3)], [("must_link", 4, 5), ("must_link", 6, 7)]]
+    known = Constraints.build(9, either=either, must_link=[(0, 8), (4, 8)])
+    trained = 0
+    for fold in knowledge_folds(known, 3, random_state=0):
+        assert not (fold.test.kind == Kind.EITHER).any()
+        left = fold.train.select(fold.train.kind == Kind.EITHER)
+        assert not np.isin(left.groups.member, fold.held_out).any()
+        trained += left.n_statements
+    assert trained > 0
+
+
 def test_groups_go_on_without_who_is_held_out():
     known = Constraints.build(8, together=[[0, 1, 2, 3]], apart=[[0, 4, 5]])
     soft = known | Constraints.build(8, together=[[5, 6, 7]], weight=2.0)
