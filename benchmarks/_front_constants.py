@@ -46,6 +46,8 @@ CONSTANTS = [
     Constant("SUSPECT", (0.8, 0.5, 0.7, 0.9), "wrong"),
     Constant("_SLOPE", (6.0, 3.0, 12.0), "wrong"),
     Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 8), "wrong"),
+    Constant("_RATE", (40.0, 10.0, 160.0), "wrong"),
+    Constant("SPLITS", (2, 1), "wrong"),
     Constant("_TRIPLET", _TRIPLETS, "few triplets"),
     Constant("_TRIPLET", _TRIPLETS, "many triplets"),
 ]

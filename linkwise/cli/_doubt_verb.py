@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 KEYS = {"d": True, "k": False, "s": None}  # to the decision whether to drop; None leaves it open
 HELP = "d drop it   k keep it   s skip   u undo   q quit: write the decisions so far   ? help"
 LAST = "That was the last one. u takes it back, any other key writes the file."
-WORTH_A_LOOK, CONTRADICTED = 0.2, 0.5  # probabilities from which statements are listed, or dropped without asking
+WORTH_A_LOOK, CONTRADICTED = 0.25, 0.5  # probabilities from which statements are listed, or dropped without asking
 MOST_SHOWN = 3  # samples of a statement whose values are shown
 
 
@@ -51,7 +51,7 @@ MOST_SHOWN = 3  # samples of a statement whose values are shown
     "--threshold",
     type=Amount(min=0, max=1, min_open=True),
     metavar="P",
-    help="List statements that are wrong with at least this probability.  [default: 0.2, and 0.5 where they are "
+    help="List statements that are wrong with at least this probability.  [default: 0.25, and 0.5 where they are "
     "dropped without asking]",
 )
 @click.option("--auto", is_flag=True, help="With -o: drop all that are listed, without asking.")

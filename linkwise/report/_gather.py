@@ -45,7 +45,7 @@ _CLEAR = 0.5  # samples with a larger margin are not doubtful; three are listed 
 _QUESTIONS = 5
 _JUDGED = 20
 _OPENING, _SHORT, _OPENINGS = 120, 80, 200  # letters of a text that are shown, fewer in lists, and of how many members
-_DOUBTED, _CONTRADICTED = 0.2, 0.5  # probabilities from which on statements are listed, and counted as contradicted
+_DOUBTED, _CONTRADICTED = 0.25, 0.5  # probabilities from which on statements are listed, and counted as contradicted
 
 
 def gather_facts(

@@ -19,7 +19,7 @@ from linkwise.problem.statements import bind
 
 _SHOWN = 5
 _BEST_VIEWS = 3
-THRESHOLD = 0.2  # probability of being wrong from which a statement is worth a second look
+THRESHOLD = 0.25  # probability of being wrong from which a statement is worth a second look
 _CONTRADICTED = 0.5  # and from which the reasons for a result name it
 
 
@@ -149,7 +149,7 @@ def suspects(
         Number of clusters.
     trust : "doubtful", float or array-like of shape (n_statements,), default="doubtful"
         Probability that a hard statement is right before the data are looked at; soft statements keep their weights.
-    threshold : float, default=0.2
+    threshold : float, default=0.25
         Statements that are wrong with at least this probability are listed.
     random_state : int, RandomState or None, default=0
         Seed of the methods that begin at random.
@@ -176,7 +176,7 @@ def suspects(
     >>> told = Constraints.build(150, must_link=[(i, i + 1) for i in range(0, 49, 2)], cannot_link=[(5, 10)])
     >>> print(suspects(X, told, 3))
     1 of 26 statements is doubtful, given the data:
-      #25 cannot_link(5, 10): wrong with probability 0.75
+      #25 cannot_link(5, 10): wrong with probability 0.69
     """
     shape = np.shape(X)
     if len(shape) != 2 or not shape[0]:

@@ -25,7 +25,7 @@ from linkwise.engines.consensus._maps import (
     Maps,
     narrowed,
 )
-from linkwise.engines.graph import SpectralLearning
+from linkwise.engines.graph import NeighborhoodPropagation, SpectralLearning
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink
 from linkwise.engines.metric import ITML, RCA
 from linkwise.engines.mixture import ConstrainedGaussianMixture, PenalizedMixture
@@ -58,6 +58,7 @@ _NAMES = {
     "means": "k-means",
     "mpck": "metric k-means",
     "spectral": "spectral clustering",
+    "claims": "neighborhood propagation",
     "mixture": "Gaussian mixture",
     "diagonal": "axis-parallel mixture",
     "small": "Gaussian mixture of main components",
@@ -69,9 +70,9 @@ def _views(*rows: tuple[str, str, str]) -> tuple[View, ...]:
 
 
 HARD = _views(
-    (RAW, AS_IS, "ward link mpck mixture spectral"),
+    (RAW, AS_IS, "ward link mpck mixture spectral claims"),
     (NARROW, AS_IS, "mixture"),
-    (RAW, BY_ITML, "cop spectral link diagonal small"),
+    (RAW, BY_ITML, "cop spectral link diagonal small claims"),
     (RANKS, BY_ITML, "cop spectral small"),
     (WHITE, BY_ITML, "cop spectral"),
     (GRAPH, BY_ITML, "ward"),
@@ -192,6 +193,11 @@ def _spectral(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArr
     return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
 
 
+def _claims(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:
+    model = NeighborhoodPropagation(k, random_state=seed)
+    return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
+
+
 def _mixture(rows: FloatArray, k: int, known: Constraints, seed: int, shape: str = "full") -> IntArray:
     if known.is_hard.all():
         model: Any = ConstrainedGaussianMixture(k, covariance_type=shape, max_states=_MOST_STATES, random_state=seed)
@@ -215,6 +221,7 @@ _METHODS: dict[str, Callable[[FloatArray, int, Constraints, int], IntArray]] = {
     "means": _means,
     "mpck": _mpck,
     "spectral": _spectral,
+    "claims": _claims,
     "mixture": _mixture,
     "diagonal": _diagonal,
     "small": _small,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
@@ -15,12 +16,15 @@ from linkwise.engines.consensus._views import DOUBTFUL, HARD, Outcome, View, fit
 from linkwise.problem.entailment import knowledge_folds
 
 FOLDS = 5
+SPLITS = 2  # ways to part doubtful statements into folds: the mean of two votes on a statement depends less on chance
 FLOOR = 0.02  # weight of a view that agrees with held-out statements no better than chance
 _SLOPE = 6.0  # prior: log odds between a pair that all views put together and a pair that none does
 _RIDGE = np.array([0.1, 0.5])  # strength of that prior, for the offset and for the slope
 _IMAGINED = 3.0  # pairs apart that no view puts together, and pairs together that all do, imagined before any evidence
 _MOST = 5.0  # times that a held-out fact may count when kinds are weighed to their share among the statements
-_ROUNDS = 15  # of calibrating and judging statements in turn
+_ROUNDS = 40  # of calibrating and judging statements in turn
+# Statements that a weight is worth, when the share of wrong ones among those of the same weight is learned from votes.
+_RATE = 40.0
 # Log odds that a triplet ab|c is right about a, b in one cluster and c outside it: it may be about a finer level.
 _TRIPLET = float(np.log(4.0))
 # Log odds at which hard statements are judged, those of the trust "doubtful": they hold whatever the verdict.
@@ -119,7 +123,8 @@ class Poll(NamedTuple):
     evidence : Evidence
         The pairs held out, those of all folds.
     votes : dict
-        For each view that was fitted in all folds, whether it put the pairs together, or the share of folds.
+        For each view that was fitted in all folds, whether it put the pairs together, or the share of its fits that
+        did.
     """
 
     evidence: Evidence
@@ -168,17 +173,23 @@ def _mean_vote(pairs: IntArray, untold: list[BoolArray], labels: list[IntArray])
 
 
 def poll_doubtful(maps: Maps, evidence: Evidence, seed: int, step: Step) -> Poll | None:
-    """Fit the views on parts of the evidence and let them vote on the rest; None if there are too few pairs."""
+    """Fit the views on parts of the evidence and let them vote on the rest; None if there are too few pairs.
+
+    The evidence is parted in two ways, so each pair has two votes of each view.
+    """
     if len(evidence.same) < FOLDS:
         return None
-    turn = np.random.RandomState(seed).permutation(np.arange(len(evidence.same)) % FOLDS)
-    tested, outcomes = [], []
-    for at in range(FOLDS):
-        tested.append(evidence.pick(turn == at))
-        outcomes.append(fit_views(DOUBTFUL, maps, evidence.pick(turn != at).told(len(maps.X)), seed, step))
-    poll = _gather(tested, outcomes)
-    back = np.argsort(np.concatenate([np.flatnonzero(turn == at) for at in range(FOLDS)]), kind="stable")
-    return Poll(poll.evidence.pick(back), {view: vote[back] for view, vote in poll.votes.items()})
+    votes: list[dict[View, FloatArray]] = []
+    for split in range(SPLITS):
+        turn = np.random.RandomState(seed + split).permutation(np.arange(len(evidence.same)) % FOLDS)
+        tested, outcomes = [], []
+        for at in range(FOLDS):
+            tested.append(evidence.pick(turn == at))
+            outcomes.append(fit_views(DOUBTFUL, maps, evidence.pick(turn != at).told(len(maps.X)), seed, step))
+        back = np.argsort(np.concatenate([np.flatnonzero(turn == at) for at in range(FOLDS)]), kind="stable")
+        votes.append({view: vote[back] for view, vote in _gather(tested, outcomes).votes.items()})
+    in_all = [view for view in votes[0] if all(view in one for one in votes)]
+    return Poll(evidence, {view: np.mean([one[view] for one in votes], axis=0) for view in in_all})
 
 
 def _gather(tested: list[Evidence], outcomes: list[Outcome]) -> Poll:
@@ -197,10 +208,10 @@ def _gather(tested: list[Evidence], outcomes: list[Outcome]) -> Poll:
     return Poll(evidence, votes)
 
 
-def _kappa(vote: BoolArray, same: BoolArray) -> float:
+def _kappa(vote: BoolArray | FloatArray, same: BoolArray) -> float:
     if not len(same):
         return 0.0
-    agree = float((vote == same).mean())
+    agree = 1.0 - float(np.abs(np.subtract(vote, same, dtype=np.float64)).mean())
     chance = float(vote.mean() * same.mean() + (1 - vote.mean()) * (1 - same.mean()))
     return (agree - chance) / (1 - chance) if chance < 1 else 0.0
 
@@ -225,8 +236,10 @@ class Calibration(NamedTuple):
 PRIOR = Calibration(-_SLOPE / 2, _SLOPE, np.ones(0))
 
 
-def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None) -> Calibration:
+def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None, *, learns: bool = True) -> Calibration:
     """Fit the log odds to the held-out evidence, with a prior, while judging which of it is right.
+
+    Doubtful pairs of equal odds share one rate of errors, which is learned too.
 
     Parameters
     ----------
@@ -236,6 +249,8 @@ def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None)
         Weight of each view.
     share : float, optional
         Share of pairs together among the statements; facts are counted so that theirs is the same.
+    learns : bool, default=True
+        Whether the rate of errors is learned, or that of the odds.
     """
     same, odds = poll.evidence.same, poll.evidence.odds
     A = np.column_stack([np.ones(len(same) + 2), np.append(poll.share(weight), [0.0, 1.0])])
@@ -245,26 +260,36 @@ def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None)
         count = np.minimum(np.where(same, share * m / max(s, 1), (1 - share) * m / max(m - s, 1)), _MOST)
     count = np.append(count, [_IMAGINED, _IMAGINED])
     prior = np.array([-_SLOPE / 2, _SLOPE])
-    right = 1.0 / (1.0 + np.exp(-odds))
     doubtful = np.isfinite(odds)
+    given, source = np.unique(odds[doubtful], return_inverse=True)
+    stated = np.maximum(expit(-given), 1e-300)  # rate of errors by the odds given
+    rate, size = stated, np.bincount(source, minlength=len(given))
+    right = np.ones(len(odds))
+    right[doubtful] = 1 - rate[source]
     at = prior
     for _ in range(_ROUNDS if doubtful.any() else 1):
         at = _logistic(A, np.append(np.where(same, right, 1 - right), [0.0, 1.0]), count, prior, at)
-        belief = (A @ at)[:-2]
-        right = np.where(doubtful, 1.0 / (1.0 + np.exp(-(odds + np.where(same, belief, -belief)))), 1.0)
+        belief = (A @ at)[:-2][doubtful]
+        votes = np.where(same[doubtful], belief, -belief)
+        right[doubtful] = expit((np.log1p(-rate) - np.log(rate))[source] + votes)
+        if learns:
+            wrong = np.bincount(source, weights=1 - right[doubtful], minlength=len(given))
+            rate = (wrong + _RATE * stated) / (size + _RATE)
     return Calibration(float(at[0]), float(at[1]), right)
 
 
 def judge(poll: Poll, weight: dict[View, float]) -> FloatArray:
     """Probability that each pair of the evidence is wrong, hard ones being judged like doubtful ones; nan if no votes.
 
-    Calibrated apart: hard statements that are wrong would otherwise count as examples of what views get wrong.
+    Calibrated apart: hard statements that are wrong would otherwise count as examples of what views get wrong. Their
+    rate of errors is not learned: views that hold wrong statements see fewer errors than there are.
     """
     voted = ~np.isnan(poll.share(weight))
     some = poll.evidence.pick(voted)
     some = some._replace(odds=np.where(np.isinf(some.odds), _HARD, some.odds))
     doubt = np.full(len(voted), np.nan)
-    doubt[voted] = 1 - calibrate(Poll(some, {view: vote[voted] for view, vote in poll.votes.items()}), weight).trust
+    votes = {view: vote[voted] for view, vote in poll.votes.items()}
+    doubt[voted] = 1 - calibrate(Poll(some, votes), weight, learns=False).trust
     return doubt
 
 

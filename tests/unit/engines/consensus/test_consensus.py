@@ -10,8 +10,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise import Consensus, Constraints
+from linkwise.engines.consensus import _votes
+from linkwise.engines.consensus._maps import Maps
 from linkwise.engines.consensus._moves import obey_triplets, settle
-from linkwise.engines.consensus._votes import calibrate, poll_doubtful, read_evidence
+from linkwise.engines.consensus._views import HARD, View
+from linkwise.engines.consensus._votes import Evidence, Poll, calibrate, poll_doubtful, read_evidence
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.sources import flip, label_pairs, label_triplets_sample
@@ -124,8 +127,6 @@ def test_trust_of_hard_statements_is_one_and_soft_ones_are_judged(blobs):
 
 
 def test_calibration_rises_with_the_share_of_views(blobs):
-    from linkwise.engines.consensus._maps import Maps
-
     X, y = blobs
     evidence = read_evidence(label_pairs(y, 40, 0).with_trust("doubtful"))
     poll = poll_doubtful(Maps(X, 3), evidence, 0, lambda: None)
@@ -134,6 +135,69 @@ def test_calibration_rises_with_the_share_of_views(blobs):
     low, high = found.probability(np.array([0.0, 1.0]))
     assert low < 0.2 < 0.8 < high
     assert len(found.trust) == 40
+
+
+def test_each_pair_has_two_votes_of_fits_that_were_not_told_it(blobs, monkeypatch):
+    X, y = blobs
+    evidence = read_evidence(label_pairs(y, 23, 0).with_trust("doubtful"))
+    pairs = {tuple(sorted(pair)) for pair in evidence.pairs.tolist()}
+    told, view = [], View("raw", "", "mpck")
+
+    def fit(views, maps, known, seed, step):
+        told.append({tuple(sorted(pair)) for pair in known.items[:, :2].tolist()})
+        return _votes.Outcome({view: np.full(len(X), len(told)) + np.arange(len(X)) % 2}, {})
+
+    monkeypatch.setattr(_votes, "fit_views", fit)
+    poll = poll_doubtful(Maps(X, 3), evidence, 0, lambda: None)
+    assert poll.evidence is evidence
+    for pair in pairs:
+        assert sum(pair not in one for one in told) == 2
+    for part in (told[:5], told[5:]):
+        assert set.union(*(pairs - one for one in part)) == pairs
+    assert (pairs - told[0]) not in [pairs - one for one in told[5:]]
+    together = (evidence.pairs[:, 0] % 2) == (evidence.pairs[:, 1] % 2)
+    assert poll.votes[view].tolist() == together.astype(float).tolist()
+
+
+def voted(share, same, odds):
+    """A poll of one view, which puts pairs together in some share of its fits."""
+    m = len(same)
+    evidence = Evidence(np.zeros((m, 2), dtype=np.intp), np.array(same), np.array(odds), np.arange(m))
+    return Poll(evidence, {View("raw", "", "mpck"): np.array(share, dtype=float)}), {View("raw", "", "mpck"): 1.0}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_trust_and_rates_of_errors_are_those_of_their_definition(seed):
+    """Trust is the posterior under the rate of the statements of its odds; the rate is their mean doubt and a prior."""
+    rng = np.random.default_rng(seed)
+    same = rng.random(90) < 0.4
+    odds = rng.choice([np.log(19), np.log(4), np.inf], 90)
+    share = np.clip(np.where(same ^ (rng.random(90) < 0.1), 0.8, 0.2) + rng.normal(0, 0.1, 90), 0, 1)
+    found = calibrate(*voted(share, same, odds))
+    belief = found.offset + found.slope * share
+    for one in (np.log(19), np.log(4)):
+        own = odds == one
+        rate = ((1 - found.trust[own]).sum() + 40 / (1 + np.exp(one))) / (own.sum() + 40)
+        right = (1 - rate) / (1 - rate + rate * np.exp(np.where(same[own], -belief[own], belief[own])))
+        assert found.trust[own] == pytest.approx(right, abs=2e-3)
+    assert (found.trust[np.isinf(odds)] == 1).all()
+
+
+def test_statements_that_views_agree_with_make_others_of_the_same_weight_more_trusted():
+    """The same vote against one statement, among a hundred that hold and among a hundred of which thirty do not."""
+    doubt = {}
+    for wrong in (0, 30):
+        same = np.arange(101) % 2 == 0
+        share = np.where(same, 0.9, 0.1)
+        share[:wrong] = 1 - share[:wrong]
+        share[100] = 0.35  # against a must-link, weakly
+        doubt[wrong] = 1 - calibrate(*voted(share, same, np.full(101, np.log(19)))).trust[100]
+    assert doubt[0] < 0.7 * doubt[30]
+
+
+def test_answers_claim_their_surroundings_in_a_vote():
+    """Neighborhood propagation, made for answers, is among the views of hard pairs, with and without a metric."""
+    assert {View("raw", "", "claims"), View("raw", "ITML", "claims")} <= set(HARD)
 
 
 def test_samples_beyond_the_compared_ones_join_their_neighbors(blobs):
