@@ -76,7 +76,7 @@ def _own(who: str, spec: dict[str, Any]) -> Run:
     options = {"linkage": spec["method"]} if "method" in spec else {}
     options |= {"variant": "strict"} if "strict" in words else {}
     metric = "precomputed" if name in ON_A_MATRIX else "euclidean"
-    model = getattr(linkwise, name)(None, metric=metric, **options)
+    model = getattr(linkwise, name)(spec.get("n_clusters"), metric=metric, **options)
 
     def solve(X: Any, known: Any) -> Any:
         X = X[:, : len(X)] if metric == "precomputed" else X  # the warm-up sees the first rows of a matrix

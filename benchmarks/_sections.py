@@ -54,26 +54,45 @@ def _rivals(method: str) -> list[str]:
     return rivals
 
 
+# real data and how many samples they have; those in the catalog take part if LINKWISE_DATA names their folder
+REAL: tuple[tuple[int, dict[str, Any]], ...] = (
+    (1_797, {"make": "digits"}),
+    (10_992, {"make": "catalogued", "name": "pendigits"}),
+    (20_000, {"make": "catalogued", "name": "letter"}),
+)
+
+
+def _three_kinds(n: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name ``n`` samples whose classes are apart, ``n`` whose classes overlap, and ``n`` of the smallest real set."""
+    yield "separated", {"make": "blobs", "n": n}
+    yield "overlapping", {"make": "overlapping", "n": n}
+    for size, data in REAL:
+        if n <= size:
+            if not _is_out_of_reach(data, n, size):
+                yield data.get("name", "digits"), {**data, "n": n}
+            return
+
+
 # -- dense -------------------------------------------------------------------------------------------------------------
 
 
 def dense(plan: Plan) -> Iterator[Row]:
-    """Average and complete linkage of n x 16 vectors: first call of a process in float32, later calls in float64."""
+    """Average and complete linkage of n vectors: first call of a process in float32, later calls in float64."""
     for n in plan.sizes_or(SMALL, 3_000, FULL):
-        data = {"make": "blobs", "n": n}
-        for method in ("average", "complete"):
-            goals = (Goal("wall", 0.25), Goal("peak", 0.7)) if n >= FULL else ()
-            ours = {"who": "linkwise", "method": method, "dtype": "float32"}
-            sides = _against(plan, ours, _rivals(method), {"fastcluster": goals})
-            case = f"{method} n={n:,}, first call"
-            yield from measure(Comparison("dense", case, data, **sides, fresh=True), plan.repeats)
-        for method in LINKAGES if n <= SMALL else ("average", "complete"):
-            wanted = (Goal("wall", 1.2),) if n <= SMALL else (Goal("wall", 0.65),) if n >= FULL else ()
-            ours = {"who": "linkwise", "method": method, "dtype": "float64"}
-            # the other peers had their turn above; here the point is the same tree in less time
-            rivals = _rivals(method) if n <= SMALL else ["fastcluster"]
-            sides = _against(plan, ours, rivals, {"fastcluster": wanted})
-            yield from measure(Comparison("dense", f"{method} n={n:,}, warm", data, **sides), plan.repeats)
+        for name, data in _three_kinds(n):
+            for method in ("average", "complete"):
+                goals = (Goal("wall", 0.2), Goal("peak", 0.7)) if n >= FULL else ()
+                ours = {"who": "linkwise", "method": method, "dtype": "float32"}
+                sides = _against(plan, ours, _rivals(method), {"fastcluster": goals})
+                case = f"{method}, {name} n={n:,}, first call"
+                yield from measure(Comparison("dense", case, data, **sides, fresh=True), plan.repeats)
+            for method in LINKAGES if n <= SMALL else ("average", "complete"):
+                wanted = (Goal("wall", 1.2),) if n <= SMALL else (Goal("wall", 0.45),) if n >= FULL else ()
+                ours = {"who": "linkwise", "method": method, "dtype": "float64"}
+                # the other peers had their turn above; here the point is the same tree in less time
+                rivals = _rivals(method) if n <= SMALL else ["fastcluster"]
+                sides = _against(plan, ours, rivals, {"fastcluster": wanted})
+                yield from measure(Comparison("dense", f"{method}, {name} n={n:,}, warm", data, **sides), plan.repeats)
 
 
 # -- vectors -----------------------------------------------------------------------------------------------------------
@@ -142,24 +161,31 @@ def _large() -> Row:
 def constrained(plan: Plan) -> Iterator[Row]:
     """Must-links and cannot-links, half and half, or cannot-links alone, against our own unconstrained run."""
     for n in plan.sizes_or(3_000, FULL):
-        for method in ("average", "complete", "ward"):
-            contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": method}]
-            pairs = []
-            for who in ("ConstrainedAgglomerative, tree alone", "ConstrainedAgglomerative"):
-                wanted = (Goal("wall", 1.15),) if who.endswith("tree alone") else ()
-                for said in (
-                    ("links", 0),
-                    ("links", n),
-                    ("links", 10 * n),
-                    ("cannot-links", n),
-                    ("cannot-links", 10 * n),
-                ):
-                    pairs.append(Pair(len(contenders), 0, wanted))
-                    contenders.append({"who": who, "method": method, "said": said})
-            case = f"{method} n={n:,}, warm"
-            yield from measure(
-                Comparison("constrained", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats
-            )
+        for name, data in _three_kinds(n):
+            for method in ("average", "complete", "ward"):
+                contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": method}]
+                pairs = []
+                for who in ("ConstrainedAgglomerative, tree alone", "ConstrainedAgglomerative"):
+                    wanted = (Goal("wall", 1.15),) if who.endswith("tree alone") else ()
+                    for said in (
+                        ("links", 0),
+                        ("links", n),
+                        ("links", 10 * n),
+                        ("cannot-links", n),
+                        ("cannot-links", 10 * n),
+                    ):
+                        pairs.append(Pair(len(contenders), 0, wanted))
+                        contenders.append({"who": who, "method": method, "said": said})
+                # with a number of clusters merging may meet a dead end, and leaves it
+                free = len(contenders)
+                k = 26 if name == "letter" else 20
+                whole = {"who": "ConstrainedAgglomerative", "method": method, "n_clusters": k}
+                contenders.append({**whole, "said": ("links", 0)})
+                for said in (("links", 4 * n), ("links", 10 * n)):
+                    pairs.append(Pair(len(contenders), free, (Goal("cpu", 2.5),)))
+                    contenders.append({**whole, "said": said})
+                case = f"{method}, {name} n={n:,}, warm"
+                yield from measure(Comparison("constrained", case, data, contenders, pairs), plan.repeats)
 
 
 # -- rivals ------------------------------------------------------------------------------------------------------------
@@ -209,20 +235,21 @@ def propagate(plan: Plan) -> Iterator[Row]:
             for said in (("must-links", n // 20), ("must-links", n // 6), ("links", n), ("cannot-links", n)):
                 pairs.append(Pair(len(contenders), 0))
                 contenders.append({"who": who, "method": "complete", "said": said})
-        case = f"complete n={n:,}, warm"
-        yield from measure(Comparison("propagate", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats)
+        for name, data in _three_kinds(n):
+            case = f"complete, {name} n={n:,}, warm"
+            yield from measure(Comparison("propagate", case, data, contenders, pairs), plan.repeats)
     yield from _against_free_links(plan)
 
 
 def _against_free_links(plan: Plan) -> Iterator[Row]:
     """Complete link where must-links bend distances, against complete link on the same links where they do not."""
-    for name, make in (("separated", "blobs"), ("overlapping", "overlapping")):
-        for n in plan.sizes_or(3_000, FULL):
+    for n in plan.sizes_or(3_000, FULL):
+        for name, data in _three_kinds(n):
             options = {"method": "complete", "said": ("links", max(2, n // 10))}
             who = ("ConstrainedCompleteLink, tree alone", "ConstrainedAgglomerative, tree alone")
             contenders = [{"who": one, **options} for one in who]
             case, pairs = f"complete, {name} n={n:,}, warm", [Pair(0, 1, (Goal("cpu", 2.0),))]
-            comparison = Comparison("propagate", case, {"make": make, "n": n}, contenders, pairs)
+            comparison = Comparison("propagate", case, data, contenders, pairs)
             yield from measure(comparison, min(plan.repeats, 3))
 
 
@@ -329,15 +356,14 @@ def ultrametric(plan: Plan) -> Iterator[Row]:
     for n in plan.sizes_or(3_000):
         said = ("triplets", n)
         if plan.takes_part("fastcluster + cophenet"):
-            contenders = [
+            contenders: list[dict[str, Any]] = [
                 {"who": "UltraTran, tree alone", "said": said},
                 {"who": "fastcluster + cophenet", "method": "single"},
             ]
             pairs = [Pair(0, 1, (Goal("wall", 0.3),))]
-            data = {"make": "blobs", "n": n}
-            yield from measure(
-                Comparison("ultrametric", f"faithful n={n:,}, warm", data, contenders, pairs), plan.repeats
-            )
+            for name, data in _three_kinds(n):
+                case = f"faithful, {name} n={n:,}, warm"
+                yield from measure(Comparison("ultrametric", case, data, contenders, pairs), plan.repeats)
         contenders = [{"who": "linkwise on a matrix", "method": "average"}]
         contenders += [{"who": f"{who}, tree alone", "method": "average", "said": said} for who in ("IPoptim", "HACoc")]
         pairs = [Pair(1, 0, (Goal("wall", 1.1),)), Pair(2, 0)]

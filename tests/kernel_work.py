@@ -48,6 +48,7 @@ from linkwise.cli._ask_verb import STRATEGIES
 from linkwise.cli._main import commands
 from linkwise.constraints import NeighborWithin, SizeBetween
 from linkwise.engines import PenalizedMixture, agglomerate, fit_heights, gamma_linkage
+from linkwise.engines.agglomeration import _early_rounds, _rounds_dense
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import minimal, onetree
 from linkwise.selection import LINKAGES
@@ -134,6 +135,16 @@ def _compile_linkages() -> None:
                 cluster(X, constraints, 3, method="agglomerative", linkage=linkage, params={"dtype": dtype})
         cluster(X, pairs, 3, linkage=linkage)
         cluster(X, triplets, 2, linkage=linkage)
+    with pytest.MonkeyPatch.context() as patch:  # as if these were many samples
+        patch.setattr(_early_rounds, "CACHED", 0)
+        patch.setattr(_early_rounds, "LENGTH", 2)
+        patch.setattr(_rounds_dense, "WIDE", 0)
+        for linkage in ("average", "single"):
+            for dtype in ("float64", "float32"):
+                for constraints in (None, Constraints.build(150, must_link=[(0, 1)], cannot_link=[(0, 2)])):
+                    cluster(
+                        many[:150], constraints, 3, method="agglomerative", linkage=linkage, params={"dtype": dtype}
+                    )
     for linkage in ("ward", "median"):
         cluster(many, links, 3, method="agglomerative", linkage=linkage)
     onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way

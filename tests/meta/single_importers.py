@@ -29,6 +29,8 @@ REASONS = {
     "linkwise.engines._docstrings": "reads and writes docstrings; `_base` is about the steps of `fit`",
     "linkwise.engines.agglomeration._gamma_linkage": "a public method, which warmup calls",
     "linkwise.engines.hierarchical.relative._ruled_cut": "the cut under rules; ReCon merges without them",
+    "linkwise.engines.distances._clusters": "a public class of the package, which one merge loop uses",
+    "linkwise.engines.agglomeration._early_rounds": "one merge loop; `_choose_loop` only chooses between the loops",
     "linkwise.engines.agglomeration._rounds_dense": "one merge loop; `_choose_loop` only chooses between the loops",
     "linkwise.engines.agglomeration._rounds_points": "one merge loop; `_choose_loop` only chooses between the loops",
     "linkwise.engines.graph._kernel_loop": "the algorithm on contracted nodes, without the parameters of the estimator",

@@ -14,6 +14,7 @@ from linkwise._typing import BoolArray, FloatArray, Floats, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration import (
+    _early_rounds,
     _kernels_any_dense,
     _kernels_rounds,
     _kernels_rounds_dense,
@@ -166,10 +167,7 @@ def _dense(
         n = len(source) if source.ndim == 2 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
     else:
         n = len(source)
-    pitch = row_pitch(n, run.dtype)
-    require_memory(
-        n * pitch * run.dtype.itemsize, f"a dense {n} x {n} distance matrix in {run.dtype}", leaner(run.code, run.dtype)
-    )
+    pitch = _allow_matrix(n, run)
     if run.metric == "precomputed":
         D = read_dissimilarities(source, dtype=run.dtype, pitch=pitch)
         if squared:
@@ -185,6 +183,14 @@ def _dense(
     return D, factor
 
 
+def _allow_matrix(n: int, run: _Run) -> int:
+    """Return the pitch of the rows of a matrix, or say that it does not fit into memory."""
+    pitch = row_pitch(n, run.dtype)
+    needed = n * pitch * run.dtype.itemsize
+    require_memory(needed, f"a dense {n} x {n} distance matrix in {run.dtype}", leaner(run.code, run.dtype))
+    return pitch
+
+
 def _forbid(D: Floats, forbidden: IntArray | None, apart: Groups | None) -> None:
     if forbidden is not None and len(forbidden):
         D[forbidden[:, 0], forbidden[:, 1]] = np.inf
@@ -197,6 +203,9 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     """Dense and reducible: rounds of reciprocal nearest neighbors."""
     # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
     squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
+    plain = run.metric == "euclidean" and run.moved is None
+    if plain and _early_rounds.saves_time(source.shape, run.dtype, run.code, run.apart):
+        return _by_early_rounds(source, run, workers, squared)
     near = _neighbors(len(source), run)
     D, factor = _dense(source, run, workers, squared=squared, near=near)
     n = len(D)
@@ -210,6 +219,38 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     if run.forced is not None:
         _kernels_rounds_dense.force(rows, run.code, run.forced)
     _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
+    done = int(rows.tally[_kernels_rounds.MERGES])
+    height = rows.height[:done]
+    return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
+
+
+def _by_early_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers, squared: bool) -> Merges:
+    """Dense and reducible: rounds on lists of nearest clusters first, then on the matrix of those that are left."""
+    vectors, factor = scaled(source, run.dtype)
+    n = len(vectors)
+
+    def report(done: int) -> None:
+        _report(run, done, n - 1)
+
+    start = gather(np.empty((n, 0), run.dtype), run.code, run.forced, None, None)
+    label = start.key
+    if run.forced is not None:
+        row_of = np.empty(n, np.intp)
+        row_of[run.forced[start.key]] = np.arange(len(start.key))
+        label = row_of[run.forced]
+    forbidden = run.forbidden
+    if run.apart is not None:
+        pairs = run.apart.pairs_with(np.ones(n, np.bool_))
+        forbidden = pairs if forbidden is None else np.concatenate([forbidden, pairs])
+    early = _early_rounds.merge_early(vectors, start, label, run.code, forbidden, workers, report)
+    m = len(early.clusters)
+    pitch = _allow_matrix(m, run)
+    D = np.empty((m, pitch), run.dtype)
+    near = early.clusters.store(D, workers)
+    start = start._replace(size=early.size, node=early.node, done=early.done)
+    rows = _rounds_dense.make_rows(D, m, start, near)
+    rows.floor[:] = early.floor
+    _rounds_dense.run_rounds(rows, run.code, workers, report)
     done = int(rows.tally[_kernels_rounds.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
@@ -360,16 +401,17 @@ def agglomerate(
     LinkwiseError
         Unknown names, a linkage that does not go with the metric, or a matrix that does not hold dissimilarities.
     MemoryLimitError
-        When the distances would not fit into memory; nothing is allocated then.
+        When the distances would not fit into memory; they are not allocated then.
 
     Notes
     -----
     **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory,
-    all others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
-    number. **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the
-    lowest-numbered samples, as far as they are compared at once. Ward, centroid and median on dissimilarities follow
-    the formula of Lance and Williams, as SciPy does: what it gives is the greedy tree of their definitions if these are
-    Euclidean distances, and has no such meaning for others, where a height that would be imaginary is 0.
+    all others one n x n matrix of ``dtype`` (see `plan_memory`), of which complete, average and weighted linkage of
+    many Euclidean vectors need about a third. All cores are used; results do not depend on their number.
+    **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the lowest-numbered
+    samples, as far as they are compared at once. Ward, centroid and median on dissimilarities follow the formula of
+    Lance and Williams, as SciPy does: what it gives is the greedy tree of their definitions if these are Euclidean
+    distances, and has no such meaning for others, where a height that would be imaginary is 0.
 
     Examples
     --------

@@ -40,6 +40,7 @@ NEW = -1  # to be looked up, or looked up and nothing within reach
 PAIRED = -2
 DROPPED = -3
 LOST = -4  # its neighbor was merged; looked up again only when somebody's nearest is this one
+UNSURE = -5  # it cannot be told from what is stored
 
 
 @inner
@@ -119,7 +120,7 @@ def list_pending(rows: Any) -> None:
                 fresh += 1
             elif other == LOST:
                 lost += 1
-            elif nearest[other] == NEW or nearest[other] == DROPPED:
+            elif other >= 0 and (nearest[other] == NEW or nearest[other] == DROPPED):
                 nearest[slot] = LOST
                 lost += 1
     # Somebody who lost a neighbor can be part of a pair only if wanted. This saves most of the second looks.

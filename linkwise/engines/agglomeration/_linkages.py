@@ -45,7 +45,7 @@ FEW = 1250
 
 
 def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
-    """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
+    """Return the most bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
 
     ``metric`` is the name of a metric, ``"callable"`` or ``"precomputed"``.
     """

@@ -8,6 +8,9 @@ from linkwise.engines.distances._bent_by_links import (
     propagate as propagate,
     read_source as read_source,
 )
+from linkwise.engines.distances._clusters import (
+    ClustersOfVectors as ClustersOfVectors,
+)
 from linkwise.engines.distances._dense import (
     Metric as Metric,
     as_dense as as_dense,
@@ -19,6 +22,11 @@ from linkwise.engines.distances._dense import (
     sparse_distances as sparse_distances,
     square_distances as square_distances,
     warn_of_distances as warn_of_distances,
+)
+from linkwise.engines.distances._kernels_clusters import (
+    LARGEST as LARGEST,
+    MEAN as MEAN,
+    WEIGHTED_MEAN as WEIGHTED_MEAN,
 )
 from linkwise.engines.distances._kernels_dense import (
     Neighbors as Neighbors,

@@ -36,7 +36,7 @@ WIDE = 256
 
 
 @njit(nogil=True)
-def _meet(near: Neighbors, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
+def meet(near: Neighbors, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
     """Let row i and the rows from ``left`` to ``right`` know of each other, at the distances ``out``."""
     if left <= i < right:
         out[i - left] = np.inf
@@ -60,6 +60,37 @@ def _meet(near: Neighbors, i: int, left: int, right: int, out: Floats, bits: Bit
 # No 'contract' here: whether LLVM fuses a multiplication and an addition depends on the processor and on what else was
 # compiled, and last bits decide ties.
 @njit(nogil=True, fastmath={"nsz"})
+def write_distances(columns: Floats, i: int, left: int, right: int, root: bool, out: Floats) -> None:
+    """Write (squared) Euclidean distances of row ``i`` to rows ``left`` to ``right``; ``columns`` is X transposed."""
+    d = columns.shape[0]
+    out[:] = 0
+    k = 0
+    while k + 8 <= d:
+        # eight features at a time, so that the running sums are loaded and stored only once in eight
+        c0, c1 = columns[k, left:right], columns[k + 1, left:right]
+        c2, c3 = columns[k + 2, left:right], columns[k + 3, left:right]
+        c4, c5 = columns[k + 4, left:right], columns[k + 5, left:right]
+        c6, c7 = columns[k + 6, left:right], columns[k + 7, left:right]
+        x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
+        x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
+        for j in range(right - left):
+            g0, g1, g2, g3 = c0[j] - x0, c1[j] - x1, c2[j] - x2, c3[j] - x3
+            g4, g5, g6, g7 = c4[j] - x4, c5[j] - x5, c6[j] - x6, c7[j] - x7
+            out[j] += (g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3) + (g4 * g4 + g5 * g5 + g6 * g6 + g7 * g7)
+        k += 8
+    while k < d:
+        c = columns[k, left:right]
+        x = columns[k, i]
+        for j in range(right - left):
+            gap = c[j] - x
+            out[j] += gap * gap
+        k += 1
+    if root:
+        for j in range(right - left):
+            out[j] = np.sqrt(out[j])
+
+
+@njit(nogil=True)
 def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbors, start: int, stop: int) -> None:
     """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
 
@@ -67,7 +98,7 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbors, start: i
     than computing both. If ``near`` holds anything, all bands must come in one call.
     """
     near = borrowed(near)
-    d, n = columns.shape
+    n = columns.shape[1]
     tile = np.empty((TALL, WIDE), columns.dtype)
     bits = tile.view(near.bits.dtype)
     for band in range(start, stop):
@@ -77,33 +108,9 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbors, start: i
             right = min(n, left + WIDE)
             for i in range(top, bottom):
                 out = tile[i - top, : right - left]
-                out[:] = 0
-                k = 0
-                while k + 8 <= d:
-                    # eight features at a time, so that the running sums are loaded and stored only once in eight
-                    c0, c1 = columns[k, left:right], columns[k + 1, left:right]
-                    c2, c3 = columns[k + 2, left:right], columns[k + 3, left:right]
-                    c4, c5 = columns[k + 4, left:right], columns[k + 5, left:right]
-                    c6, c7 = columns[k + 6, left:right], columns[k + 7, left:right]
-                    x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
-                    x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
-                    for j in range(right - left):
-                        g0, g1, g2, g3 = c0[j] - x0, c1[j] - x1, c2[j] - x2, c3[j] - x3
-                        g4, g5, g6, g7 = c4[j] - x4, c5[j] - x5, c6[j] - x6, c7[j] - x7
-                        out[j] += (g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3) + (g4 * g4 + g5 * g5 + g6 * g6 + g7 * g7)
-                    k += 8
-                while k < d:
-                    c = columns[k, left:right]
-                    x = columns[k, i]
-                    for j in range(right - left):
-                        gap = c[j] - x
-                        out[j] += gap * gap
-                    k += 1
-                if root:
-                    for j in range(right - left):
-                        out[j] = np.sqrt(out[j])
+                write_distances(columns, i, left, right, root, out)
                 if near.nearest.shape[0] > 0:
-                    _meet(near, i, left, right, out, bits[i - top, : right - left])
+                    meet(near, i, left, right, out, bits[i - top, : right - left])
                 for j in range(right - left):  # assigning to a slice would compile Numba's texts for its errors
                     D[i, left + j] = out[j]
             for j in range(left, right):

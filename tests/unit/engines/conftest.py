@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkwise.engines.agglomeration import _linkages
+from linkwise.engines.agglomeration import _early_rounds, _linkages
 
 
 @pytest.fixture
@@ -11,4 +11,7 @@ def method(request, monkeypatch):
     name, *rest = request.param.split()
     if rest:
         monkeypatch.setattr(_linkages, "FEW", 0)
+        monkeypatch.setattr(_early_rounds, "CACHED", 0)
+    if "short" in rest:
+        monkeypatch.setattr(_early_rounds, "LENGTH", 3)
     return name

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.kernels
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 MATRIX_FREE = ("ward without a matrix", "centroid without a matrix", "median without a matrix")
+LISTED = ("complete by lists", "average by short lists", "weighted by short lists")
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-4}
 
 
@@ -28,7 +29,7 @@ def blobs(seed, n, d):
     return rng.normal(size=(4, d))[rng.integers(4, size=n)] * 4 + rng.normal(size=(n, d))
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_same_tree_as_scipy(method):
     for seed in range(examples(10, 3000)):
         rng = np.random.default_rng(seed)
@@ -39,7 +40,7 @@ def test_same_tree_as_scipy(method):
         assert_array_equal(merges.pairs, Z[:, :2], err_msg=f"seed {seed}")
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_same_heights_as_scipy_in_single_precision(method):
     for seed in range(examples(5, 1000)):
         # a common offset must not cost digits
@@ -49,7 +50,7 @@ def test_same_heights_as_scipy_in_single_precision(method):
         assert faults(merges.pairs, merges.height, X, method, tolerance=1e-4) == []
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_same_tree_as_scipy_when_blocks_are_rearranged(method):
     X = blobs(7, 600, 5)
     Z = linkage(X, method)
@@ -59,7 +60,7 @@ def test_same_tree_as_scipy_when_blocks_are_rearranged(method):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_ties_are_broken_towards_some_legal_minimum(method, dtype):
     for seed in range(examples(4, 600)):
         rng = np.random.default_rng(seed)
@@ -80,7 +81,7 @@ def test_heights_are_unique_even_among_ties(method):
         assert_array_equal(merge_all(X, method=method).height, linkage(X, method)[:, 2])
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_few_or_equal_samples(method):
     one = merge_all(np.zeros((1, 3)), method=method)
     assert one.pairs.shape == (0, 2)
@@ -120,7 +121,7 @@ def test_other_metrics_equal_scipy(metric):
     assert_array_equal(merges.pairs, Z[:, :2])
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_result_depends_neither_on_threads_nor_on_slices(method, monkeypatch):
     X = blobs(11, 400, 6)
     plain = merge_all(X, method=method)
@@ -138,7 +139,7 @@ def test_result_depends_neither_on_threads_nor_on_slices(method, monkeypatch):
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e-30, 1e30, 1e140])
 def test_units_do_not_matter(method, scale):
     X = np.random.default_rng(0).integers(1, 1000, size=(40, 3)).astype(float)
@@ -151,7 +152,7 @@ def test_units_do_not_matter(method, scale):
         assert_allclose(heights, unit * scale, rtol=TOLERANCE[dtype], atol=1e-322)
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_input_is_left_alone(method):
     X = blobs(2, 100, 3)
     before = X.copy()

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.kernels
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 MATRIX_FREE = ("ward without a matrix", "centroid without a matrix", "median without a matrix")
+LISTED = ("complete by lists", "average by short lists", "weighted by short lists")
 
 
 def instance(seed, *, grid=False, n=None):
@@ -36,7 +37,7 @@ def listed(forbidden):
     return () if forbidden is None else forbidden
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_must_and_cannot_links_follow_the_definition(method):
     forests = 0
     for seed in range(examples(14, 4000)):
@@ -50,7 +51,7 @@ def test_must_and_cannot_links_follow_the_definition(method):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
     for seed in range(examples(9, 2000)):
         X, forced, forbidden = instance(seed, grid=True)
@@ -78,7 +79,7 @@ def test_constrained_matrix_equals_constrained_vectors(method):
         assert_allclose(a.height, b.height, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_large_enough_to_rearrange_the_blocks(method):
     X, _, _ = instance(0, n=400)
     rng = np.random.default_rng(1)
@@ -100,7 +101,7 @@ def test_large_enough_to_rearrange_the_blocks(method):
     assert len(a.height) < 399
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 @pytest.mark.parametrize("rule", ["gamma", "epsilon", "both"])
 def test_gamma_and_epsilon_follow_the_definition(method, rule):
     forests = 0
@@ -125,7 +126,7 @@ def test_smallest_dead_end():
         assert merge_all(X, method=method, forbidden=forbidden).pairs.tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_everything_forced_or_everything_forbidden(method):
     X = np.random.default_rng(0).normal(size=(90, 2))
     together = merge_all(X, method=method, forced=np.zeros(90, np.intp))
@@ -135,7 +136,7 @@ def test_everything_forced_or_everything_forbidden(method):
     assert len(merge_all(X, method=method, forbidden=apart).height) == 0
 
 
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_empty_rules_equal_no_rules(method):
     X = np.random.default_rng(3).normal(size=(80, 3))
     plain = merge_all(X, method=method)
@@ -166,7 +167,7 @@ def both(*pairs):
 
 
 @pytest.mark.parametrize("rule", [None, "gamma", "epsilon"])
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_groups_apart_equal_all_their_pairs(method, rule):
     groups = merged = 0
     for seed in range(examples(30, 2000)):
@@ -184,7 +185,7 @@ def test_groups_apart_equal_all_their_pairs(method, rule):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE, *LISTED], indirect=True)
 def test_groups_apart_survive_rearranged_blocks(method, dtype):
     X, _, _ = instance(0, n=400)
     rng = np.random.default_rng(2)
