@@ -143,7 +143,15 @@ def _links_between(trees: IntArray, problem: Problem) -> FloatArray:
     return np.asarray((held.T @ held).toarray())
 
 
-def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
+def regroup(
+    X: Any,
+    metric: Any,
+    method: str,
+    home: IntArray,
+    k: int,
+    problem: Problem,
+    near: IntArray | None = None,
+) -> IntArray | None:
     """Assign the samples to k clusters so that all must-links and cannot-links hold.
 
     Parameters
@@ -156,6 +164,8 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
         Number of clusters.
     problem : Problem
         The statements; its witness is asked for only where no assignment is found.
+    near : ndarray of int, shape (n_rows, any), optional
+        The nearest samples of each of the rows that `stated` names, -1 for none, where they are known.
 
     Returns
     -------
@@ -164,9 +174,9 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
 
     Notes
     -----
-    **Cost** at most 21 rounds of 200 k distances for each sample, of k for linkages that work on centers; n distances
-    for each of at most 1,000 samples. **Guarantee** must-linked groups stay together, and each round is an assignment
-    at minimum total distance wherever `assign` finds that.
+    **Cost** at most 21 rounds of 200 k distances for each sample, of k for linkages that work on centers; without
+    ``near`` n distances for each of at most 1,000 samples. **Guarantee** must-linked groups stay together, and each
+    round is an assignment at minimum total distance wherever `assign` finds that.
     """
     far = np.zeros((len(home), k))
     _update(far, X, metric, method, home)
@@ -182,7 +192,7 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
         if found is None or np.array_equal(found, divided):
             break
         divided = found
-    return kept if _prefers(X, metric, problem, kept, divided) else divided
+    return kept if _prefers(X, metric, problem, kept, divided, near) else divided
 
 
 def _with_company(
@@ -239,17 +249,33 @@ def _of_groups(labels: IntArray, problem: Problem) -> IntArray:
     return out
 
 
-def _prefers(X: Any, metric: Any, problem: Problem, one: IntArray, other: IntArray) -> bool:
+def _prefers(
+    X: Any,
+    metric: Any,
+    problem: Problem,
+    one: IntArray,
+    other: IntArray,
+    near: IntArray | None = None,
+) -> bool:
     """Return whether the clusters of neighbors tell must-links from cannot-links at least as well by ``one``."""
+    rows, must, cannot = stated(problem)
+    if near is None:
+        near, known = _neighbors(X, metric, rows, problem.group)
+    else:
+        known = (near >= 0) & (problem.group[near] != problem.group[rows][:, None])
+    return _told_apart(one, near, known, must, cannot) >= _told_apart(other, near, known, must, cannot)
+
+
+def stated(problem: Problem) -> tuple[IntArray, IntArray, IntArray]:
+    """Samples of some must-links and cannot-links, and these links as pairs of places among the samples."""
     hard = problem.hard
     chain = np.flatnonzero(hard.apart.owner[1:] == hard.apart.owner[:-1])
     member = hard.apart.member
     cannot = np.concatenate([hard.cannot, np.column_stack([member[chain], member[chain + 1]])])
     pairs = [some[:: -(-len(some) // _STATED) or 1] for some in (hard.must, cannot)]
     rows, at = np.unique(np.concatenate(pairs), return_inverse=True)
-    near, known = _neighbors(X, metric, rows, problem.group)
     must, not_must = np.split(at.reshape(-1, 2), [len(pairs[0])])
-    return _told_apart(one, near, known, must, not_must) >= _told_apart(other, near, known, must, not_must)
+    return rows, must, not_must
 
 
 def _told_apart(labels: IntArray, near: IntArray, known: BoolArray, must: IntArray, cannot: IntArray) -> float:

@@ -26,6 +26,7 @@ from linkwise.engines.hierarchical import (
     join_trees,
     mark,
     regroup,
+    stated,
 )
 from linkwise.engines.hierarchical.relative import ReCon
 from linkwise.engines.hierarchical.sparse._cell_search import CellSearch, find_distinct
@@ -38,6 +39,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
     link_items,
     make_items,
     merge_along,
+    merge_within,
 )
 from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of, put_above
 from linkwise.engines.hierarchical.sparse._kernels_graph_merging import SlotArray
@@ -57,6 +59,18 @@ class _Built(NamedTuple):
     dead_end: int | None = None
     n_regrouped: int | None = None
     refined: float | None = None
+
+
+class _Bottom(NamedTuple):
+    """Items, the edges along which they may be merged, and the merges that were made.
+
+    ``near`` are the neighbors of the few samples that are asked about should merging meet a dead end.
+    """
+
+    items: Items
+    edges: SlotArray
+    near: IntArray
+    merged: Merged
 
 
 class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
@@ -224,8 +238,10 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             index, recall = _read_neighbors(self._neighbors, n), np.nan
         self._report(n // 2, n)
         edges = link_items(index, items.of_sample)
+        near = index[stated(problem)[0]].astype(np.intp)
         del index
         merged, rounds = self._merge(problem, items, edges, most)
+        bottom = _Bottom(items, edges, near, merged)
         audit = audit_merging(merged, items, problem, recall, rounds)
         known = problem.constraints | Constraints.from_groups(merged.cluster[items.of_sample], say="together")
         if (known.kind == Kind.TRIPLET).any():
@@ -233,11 +249,11 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         else:
             above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
             if self.n_clusters is not None and self.n_clusters < above.n_roots:
-                return self._leave_dead_end(above, problem, items, edges, audit)
+                return self._leave_dead_end(above, problem, bottom, audit)
             labels = above.cut(n_clusters=self.n_clusters or above.n_roots)
             better = refine(labels, problem, self._seed) if self.refine and self.n_clusters is not None else None
             if better is not None:
-                return self._refined(better, problem, items, edges, _Built(above, labels, audit))
+                return self._refined(better, problem, bottom, _Built(above, labels, audit))
         tree = join_trees_of(items, merged, above, problem.constraints.ids)
         if self.distance_threshold is not None:
             labels = tree.cut(height=self.distance_threshold)
@@ -255,38 +271,35 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             raise DeadEndError(msg) from end
         return model.dendrogram_, model.labels_
 
-    def _leave_dead_end(
-        self, above: Dendrogram, problem: Problem, items: Items, edges: SlotArray, audit: SparseAudit
-    ) -> _Built:
+    def _leave_dead_end(self, above: Dendrogram, problem: Problem, bottom: _Bottom, audit: SparseAudit) -> _Built:
         """Divide the samples again where merging ended above the number of clusters, and merge within each part."""
         X, k, end = problem.X, problem.k, above.n_roots
         if self.dead_end == "raise":
             raise DeadEndError(dead_end_message(end, k), above, end)
         home = join_trees(X, "euclidean", above.cut(n_clusters=end), k, problem)
-        labels = regroup(X, "euclidean", "ward", home, k, problem)
+        labels = regroup(X, "euclidean", "ward", home, k, problem, bottom.near)
         if labels is None:
             raise DeadEndError(dead_end_message(end, k), above, end)
         moved = int((labels != home).sum())
         warn_user(detour_words(end, moved, len(labels), k))
         better = refine(labels, problem, self._seed, WORTH_AT_DEAD_END) if self.refine else None
         if better is not None:
-            return self._refined(better, problem, items, edges, _Built(above, labels, audit, end, moved))
-        return _Built(self._within(labels, problem, items, edges), labels, audit, end, moved)
+            return self._refined(better, problem, bottom, _Built(above, labels, audit, end, moved))
+        return _Built(self._within(labels, problem, bottom), labels, audit, end, moved)
 
-    def _refined(self, better: Refined, problem: Problem, items: Items, edges: SlotArray, built: _Built) -> _Built:
+    def _refined(self, better: Refined, problem: Problem, bottom: _Bottom, built: _Built) -> _Built:
         """The result with clusters by k-means: a tree for each of them, joined as far as statements allow."""
-        forest = self._within(better.labels, problem, items, edges)
+        forest = self._within(better.labels, problem, bottom)
         known = problem.constraints | Constraints.from_groups(better.labels, say="together")
         above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
         tree = put_above(forest, above, problem.constraints.ids)
         return built._replace(tree=tree, labels=better.labels, refined=better.gain)
 
-    def _within(self, labels: IntArray, problem: Problem, items: Items, edges: SlotArray) -> Dendrogram:
+    def _within(self, labels: IntArray, problem: Problem, bottom: _Bottom) -> Dendrogram:
         """A forest with a tree for each cluster, merged along edges inside the clusters first."""
-        part = labels[items.first]
-        inside = edges[part[edges[:, 0]] == part[edges[:, 1]]]
+        items = bottom.items
         target = max(self.top, problem.k)
-        merged = merge_along(inside, items, problem, min(target, len(items.first)), lambda _: None)
+        merged = merge_within(bottom.merged, bottom.edges, items, labels[items.first], problem, target)
         cluster = merged.cluster[items.of_sample]
         ids = problem.constraints.ids
         forest = grow_within(problem.X, "euclidean", labels, cluster, "ward", "float64", ids)
