@@ -28,7 +28,7 @@ from linkwise.constraints import MaxCentroidDistance, NeighborWithin
 from linkwise.engines import REPORTED, Kept
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
 from linkwise.engines.assignment import FixedPrice, Neighborhoods, assign
-from linkwise.engines.distances import squared
+from linkwise.engines.distances import means, squared
 from linkwise.engines.hierarchical._new_samples import CHUNK
 from linkwise.exceptions import GaveUpError
 from linkwise.problem import Problem
@@ -87,7 +87,7 @@ class LeavesDeadEnds:
 
 def _measured(X: Any, metric: Any, method: str, k: int) -> tuple[Any, Any]:
     """Return all distances where every round would compute as many, and they take no more memory than its chunks."""
-    if _is_matrix(metric) or linkage_code(method) in EUCLIDEAN_ONLY:
+    if _is_matrix(metric) or _has_centers(metric, method):
         return X, metric
     if len(X) > _MEMBERS * k or 8 * len(X) ** 2 > _MOST_BYTES:
         return X, metric
@@ -216,10 +216,15 @@ def _with_company(
 
 def _update(far: FloatArray, X: Any, metric: Any, method: str, labels: IntArray) -> None:
     """Write the distances of all samples to clusters; one that lost all its samples stays where it was."""
+    if _has_centers(metric, method):  # all at once: samples are read once
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        left, place = np.unique(labels, return_inverse=True)
+        far[:, left] = squared(rows, means(rows, np.ones(len(rows)), place.reshape(-1), len(left)))
+        return
     for c in range(far.shape[1]):
         members = np.flatnonzero(labels == c)
         if len(members):
-            far[:, c] = _distances(X, metric, method, members)
+            far[:, c] = _distances(X, metric, members)
 
 
 def _assigned(
@@ -317,10 +322,13 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
     return X[np.ix_(rows, rows)]
 
 
-def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
-    """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
-    if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
-        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
+def _has_centers(metric: Any, method: str) -> bool:
+    """Whether samples are compared with the centers of clusters, by squared distances."""
+    return linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric)
+
+
+def _distances(X: Any, metric: Any, members: IntArray) -> FloatArray:
+    """Return the mean distances of samples to some samples of a cluster."""
     some = members[:: -(-len(members) // _MEMBERS)]
     if _is_matrix(metric):
         return np.asarray(X[some].mean(axis=0, dtype=np.float64))  # symmetric, and rows are quicker to read

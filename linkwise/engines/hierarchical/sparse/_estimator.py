@@ -83,7 +83,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     n_neighbors : int, default=10
         Neighbors of each sample along which it may be merged at first.
     top : int, default=3000
-        Clusters left for the second part, where all are compared.
+        Clusters left for the second part, where all are compared; more where ``n_clusters`` or a group apart has more.
     distance_threshold : float or None, default=None
         Cut at this height instead of at a number of clusters; needs ``n_clusters=None``. Not with triplets.
     dead_end : {"regroup", "raise"}, default="regroup"
@@ -224,7 +224,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             problem.require_feasible()
 
     def _solve(self, problem: Problem) -> _Built:
-        self._require_cut(problem)
+        self._require_fitting(problem)
         self._seed = int(make_generator(self.random_state).integers(2**31 - 1))
         n, d = problem.X.shape
         most = min(self.n_neighbors, max(n - 1, 1))
@@ -310,31 +310,41 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         if report is not None:
             report(min(done, total), total)
 
-    def _require_cut(self, problem: Problem) -> None:
+    def _require_fitting(self, problem: Problem) -> None:
         if self.distance_threshold is not None and (problem.constraints.kind == Kind.TRIPLET).any():
             msg = (
                 "SparseAgglomerative: distance_threshold does not go together with triplets.\n"
                 "Hint: n_clusters, or ReCon(n_clusters=None, distance_threshold=...)."
             )
             raise InvalidArgumentError(msg)
+        named = len(np.unique(problem.hard.triplets))
+        if named > MOST_CLUSTERS:
+            ways = hint(command="--method recon --linkage centroid", python='ReCon(n_clusters, linkage="centroid")')
+            msg = (
+                f"SparseAgglomerative: triplets name {named:,} samples, and at most {MOST_CLUSTERS:,} can be compared "
+                f"with each other.\nHint: {ways}, in O(n^2) time, or fewer triplets."
+            )
+            raise LinkwiseError(msg)
 
     def _merge(self, problem: Problem, items: Items, edges: SlotArray, k: int) -> tuple[Merged, int]:
         """Merge along edges; again along those between the clusters where these do not suffice."""
         n = problem.n_samples
-        target = min(max(self.top, self.n_clusters or 1), len(items.first))
+        needed = max(self.n_clusters or 1, int(problem.hard.apart.sizes.max(initial=1)))
+        target = min(max(self.top, needed), len(items.first))
+        most = max(MOST_CLUSTERS, target)
         merged = merge_along(edges, items, problem, target, lambda done: self._report((n + done) // 2, n))
         rounds = 1
-        while len(merged.size) > MOST_CLUSTERS and rounds < _ROUNDS:
+        while len(merged.size) > most and rounds < _ROUNDS:
             k, rounds = 2 * k, rounds + 1
             grown = clusters_as_items(merged, items)
             index, _ = CellSearch(merged.mean, self._seed).find_all(min(k, len(merged.mean) - 1))
             between = link_items(index, np.arange(len(merged.mean)))
             more = merge_along(between, grown, problem, target, lambda _: None)
             merged = chain(merged, more, items, grown)
-        if len(merged.size) > MOST_CLUSTERS:
+        if len(merged.size) > most:
             msg = (
                 f"SparseAgglomerative: the statements, or too few neighbors, keep {len(merged.size):,} clusters apart "
-                f"after {rounds} rounds, and at most {MOST_CLUSTERS:,} can be compared with each other.\n"
+                f"after {rounds} rounds, and at most {most:,} can be compared with each other.\n"
                 "Hint: more n_neighbors, or fewer statements that keep samples apart."
             )
             raise LinkwiseError(msg)
