@@ -1,4 +1,7 @@
-"""The journey of docs/many-samples.md on 4,000 rows: its code and its commands, with results kept short as for many."""
+"""The journey of docs/many-samples.md: its code and its commands, with results kept short as for many.
+
+On 4,000 rows, on 50,000 in the full profile.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ import pytest
 from linkwise.cli import _cluster_verb, main
 from linkwise.io import read_tree
 from linkwise.metrics import adjusted_rand
+from tests.profile import examples
 
 PAGE = Path(__file__).parents[2] / "docs" / "many-samples.md"
-N = 4_000
+N = examples(4_000, 50_000)
 
 
 def blocks(language):

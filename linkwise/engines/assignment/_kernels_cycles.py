@@ -23,6 +23,7 @@ WORK_IN_ALL = 100_000_000  # the same for all larger parts of one call
 ROUNDS, IDLE = 60, 6  # of choosing trees: at most, and how many without a gain end it
 MOVES = 40_000_000  # places that the search for any labels at all looks at
 REPLANTED = 300_000  # places that one sequence of rounds looks at
+LARGE = REPLANTED // ROUNDS  # places beyond which rounds, of which few fit, begin only where chains gain nothing
 VISITS = 200_000_000  # places that chains may visit in one call
 
 
@@ -55,12 +56,18 @@ def _swap_chains(
         scale += abs(costs[p, labels[p]])
     tiny = 1e-12 * scale
     number = 0
-    for p in places:
-        stamp[p] = 0
+    least = np.full(len(places), np.inf)
+    for t in range(len(places)):
+        stamp[places[t]] = 0
+        for c in range(k):
+            least[t] = min(least[t], costs[places[t], c])
     improved = True
     while improved and visits > 0:
         improved = False
-        for start in places:
+        for t in range(len(places)):
+            start = places[t]
+            if not least[t] < costs[start, labels[start]] - tiny:
+                continue
             for b in range(k):
                 a = labels[start]
                 if not costs[start, b] < costs[start, a] - tiny:
@@ -76,16 +83,16 @@ def _swap_chains(
                     change += costs[p, to] - costs[p, labels[p]]
                     for e in range(apart.first[p], apart.first[p + 1]):
                         q = apart.clique[e]
-                        for t in range(apart.start[q], apart.start[q + 1]):
-                            other = apart.member[t]
+                        for i in range(apart.start[q], apart.start[q + 1]):
+                            other = apart.member[i]
                             if labels[other] == to and stamp[other] != number:
                                 stamp[other] = number
                                 chain[size] = other
                                 size += 1
                 visits -= size
                 if change < -tiny:
-                    for t in range(size):
-                        labels[chain[t]] = b if labels[chain[t]] == a else a
+                    for at in range(size):
+                        labels[chain[at]] = b if labels[chain[at]] == a else a
                     improved = True
     return visits
 
@@ -259,9 +266,12 @@ def _other(
         _rename(costs, places, labels)
         better = True
         while better:
+            before = _total(costs, places, labels)
             visits = _swap_chains(costs, apart, places, labels, scratch, visits)
             for t in range(s):
                 scratch[places[t]] = t
+            if s > LARGE and _total(costs, places, labels) < before:
+                break
             rounds = min(ROUNDS, REPLANTED // s, visits // s)
             better = s > SMALL and rounds > 0 and _replant(costs, apart, places, labels, scratch, rounds)
             visits -= rounds * s

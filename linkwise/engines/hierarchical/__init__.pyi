@@ -46,6 +46,7 @@ from linkwise.engines.hierarchical._dead_ends import (
     grow_within as grow_within,
     join_trees as join_trees,
     regroup as regroup,
+    stated as stated,
 )
 from linkwise.engines.hierarchical._hierarchy_mixin import (
     HierarchyMixin as HierarchyMixin,

@@ -28,7 +28,7 @@ from linkwise.constraints import MaxCentroidDistance, NeighborWithin
 from linkwise.engines import REPORTED, Kept
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
 from linkwise.engines.assignment import FixedPrice, Neighborhoods, assign
-from linkwise.engines.distances import squared
+from linkwise.engines.distances import means, squared
 from linkwise.engines.hierarchical._new_samples import CHUNK
 from linkwise.exceptions import GaveUpError
 from linkwise.problem import Problem
@@ -87,7 +87,7 @@ class LeavesDeadEnds:
 
 def _measured(X: Any, metric: Any, method: str, k: int) -> tuple[Any, Any]:
     """Return all distances where every round would compute as many, and they take no more memory than its chunks."""
-    if _is_matrix(metric) or linkage_code(method) in EUCLIDEAN_ONLY:
+    if _is_matrix(metric) or _has_centers(metric, method):
         return X, metric
     if len(X) > _MEMBERS * k or 8 * len(X) ** 2 > _MOST_BYTES:
         return X, metric
@@ -143,7 +143,15 @@ def _links_between(trees: IntArray, problem: Problem) -> FloatArray:
     return np.asarray((held.T @ held).toarray())
 
 
-def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
+def regroup(
+    X: Any,
+    metric: Any,
+    method: str,
+    home: IntArray,
+    k: int,
+    problem: Problem,
+    near: IntArray | None = None,
+) -> IntArray | None:
     """Assign the samples to k clusters so that all must-links and cannot-links hold.
 
     Parameters
@@ -156,6 +164,8 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
         Number of clusters.
     problem : Problem
         The statements; its witness is asked for only where no assignment is found.
+    near : ndarray of int, shape (n_rows, any), optional
+        The nearest samples of each of the rows that `stated` names, -1 for none, where they are known.
 
     Returns
     -------
@@ -164,9 +174,9 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
 
     Notes
     -----
-    **Cost** at most 21 rounds of 200 k distances for each sample, of k for linkages that work on centers; n distances
-    for each of at most 1,000 samples. **Guarantee** must-linked groups stay together, and each round is an assignment
-    at minimum total distance wherever `assign` finds that.
+    **Cost** at most 21 rounds of 200 k distances for each sample, of k for linkages that work on centers; without
+    ``near`` n distances for each of at most 1,000 samples. **Guarantee** must-linked groups stay together, and each
+    round is an assignment at minimum total distance wherever `assign` finds that.
     """
     far = np.zeros((len(home), k))
     _update(far, X, metric, method, home)
@@ -182,7 +192,7 @@ def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: P
         if found is None or np.array_equal(found, divided):
             break
         divided = found
-    return kept if _prefers(X, metric, problem, kept, divided) else divided
+    return kept if _prefers(X, metric, problem, kept, divided, near) else divided
 
 
 def _with_company(
@@ -206,10 +216,15 @@ def _with_company(
 
 def _update(far: FloatArray, X: Any, metric: Any, method: str, labels: IntArray) -> None:
     """Write the distances of all samples to clusters; one that lost all its samples stays where it was."""
+    if _has_centers(metric, method):  # all at once: samples are read once
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        left, place = np.unique(labels, return_inverse=True)
+        far[:, left] = squared(rows, means(rows, np.ones(len(rows)), place.reshape(-1), len(left)))
+        return
     for c in range(far.shape[1]):
         members = np.flatnonzero(labels == c)
         if len(members):
-            far[:, c] = _distances(X, metric, method, members)
+            far[:, c] = _distances(X, metric, members)
 
 
 def _assigned(
@@ -239,17 +254,33 @@ def _of_groups(labels: IntArray, problem: Problem) -> IntArray:
     return out
 
 
-def _prefers(X: Any, metric: Any, problem: Problem, one: IntArray, other: IntArray) -> bool:
+def _prefers(
+    X: Any,
+    metric: Any,
+    problem: Problem,
+    one: IntArray,
+    other: IntArray,
+    near: IntArray | None = None,
+) -> bool:
     """Return whether the clusters of neighbors tell must-links from cannot-links at least as well by ``one``."""
+    rows, must, cannot = stated(problem)
+    if near is None:
+        near, known = _neighbors(X, metric, rows, problem.group)
+    else:
+        known = (near >= 0) & (problem.group[near] != problem.group[rows][:, None])
+    return _told_apart(one, near, known, must, cannot) >= _told_apart(other, near, known, must, cannot)
+
+
+def stated(problem: Problem) -> tuple[IntArray, IntArray, IntArray]:
+    """Samples of some must-links and cannot-links, and these links as pairs of places among the samples."""
     hard = problem.hard
     chain = np.flatnonzero(hard.apart.owner[1:] == hard.apart.owner[:-1])
     member = hard.apart.member
     cannot = np.concatenate([hard.cannot, np.column_stack([member[chain], member[chain + 1]])])
     pairs = [some[:: -(-len(some) // _STATED) or 1] for some in (hard.must, cannot)]
     rows, at = np.unique(np.concatenate(pairs), return_inverse=True)
-    near, known = _neighbors(X, metric, rows, problem.group)
     must, not_must = np.split(at.reshape(-1, 2), [len(pairs[0])])
-    return _told_apart(one, near, known, must, not_must) >= _told_apart(other, near, known, must, not_must)
+    return rows, must, not_must
 
 
 def _told_apart(labels: IntArray, near: IntArray, known: BoolArray, must: IntArray, cannot: IntArray) -> float:
@@ -291,10 +322,13 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
     return X[np.ix_(rows, rows)]
 
 
-def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
-    """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
-    if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
-        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
+def _has_centers(metric: Any, method: str) -> bool:
+    """Whether samples are compared with the centers of clusters, by squared distances."""
+    return linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric)
+
+
+def _distances(X: Any, metric: Any, members: IntArray) -> FloatArray:
+    """Return the mean distances of samples to some samples of a cluster."""
     some = members[:: -(-len(members) // _MEMBERS)]
     if _is_matrix(metric):
         return np.asarray(X[some].mean(axis=0, dtype=np.float64))  # symmetric, and rows are quicker to read

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from linkwise.exceptions import InvalidArgumentError
 EXACT = 20_000  # rows up to which every row is compared with every other
 _WIDE, _EXACT_WIDE = 200, 100_000  # features from which cells are of little use, and rows up to which they are not used
 _ROWS, _BLOCK = 512, 2**24  # most rows, and most products, in a block of an exact search
+_PRODUCTS = 2**20  # that are computed before they are looked at: few enough to stay near the processor
 _SAMPLE, _ROUNDS = 40, 4  # rows per cell from which centers are computed, and rounds of that
 _PROBES, _MOST_PROBES = 16, 64  # cells with which a cell is compared, at first and at most
 _AUDITED, _ENOUGH = 1_000, 0.9  # rows whose neighbors are also searched exactly, and the share of them to be found
@@ -39,17 +39,31 @@ class CellSearch:
         self.seed = seed
         self.mean = X.mean(axis=0)
         self.scale = float(np.abs(X - self.mean).max(initial=0.0)) or 1.0
-        self.small = self.single(X)
-        self.half: SingleArray = 0.5 * np.einsum("ij,ij->i", self.small, self.small)
+        self.small = self.single(X)  # from here on in the order of `rows`
+        self.rows = np.arange(self.n, dtype=np.int32)
         self.is_exact = self.n <= EXACT or (X.shape[1] > _WIDE and self.n <= _EXACT_WIDE)
-        self.probes = _PROBES
+        if not self.is_exact:
+            self._sort_into_cells()
+        self.half: SingleArray = 0.5 * np.einsum("ij,ij->i", self.small, self.small)
 
     def single(self, rows: FloatArray) -> SingleArray:
         """Rows around 0 and within -1 and 1, in single precision."""
         return np.asarray((rows - self.mean) / self.scale, dtype=np.float32)
 
-    @cached_property
-    def centers(self) -> SingleArray:
+    def _sort_into_cells(self) -> None:
+        """Put rows of the same cell beside each other; find where each cell begins, and the cells around it."""
+        self.centers = self._find_centers()
+        self.cell = _nearest(self.small, self.centers)
+        self.rows = np.argsort(self.cell, kind="stable").astype(np.int32)
+        self.small = self.small[self.rows]
+        self.start = np.concatenate([[0], np.cumsum(np.bincount(self.cell, minlength=len(self.centers)))])
+        half = 0.5 * np.einsum("ij,ij->i", self.centers, self.centers)
+        far = half[None] - self.centers @ self.centers.T
+        np.fill_diagonal(far, -np.inf)
+        self.around: IntArray = np.argsort(far, axis=1, kind="stable")[:, :_MOST_PROBES]
+        self.probes = min(_PROBES, len(self.centers))
+
+    def _find_centers(self) -> SingleArray:
         """Centers of the cells, by some rounds of k-means on some rows; an empty cell keeps its center."""
         m = int(max(1, min(2 * np.sqrt(self.n), self.n // _SAMPLE)))
         rng = np.random.default_rng(self.seed)
@@ -62,60 +76,41 @@ class CellSearch:
             center = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], center).astype(np.float32)
         return np.asarray(center)
 
-    @cached_property
-    def cell(self) -> IntArray:
-        """The cell of each row."""
-        return _nearest(self.small, self.centers)
+    def _near(self, cell: int) -> tuple[RowArray, SingleArray, SingleArray]:
+        """The rows of the cells around a cell: their numbers, themselves, and half their squared norms."""
+        cells = self.around[cell, : self.probes]
+        spans = [slice(begin, end) for begin, end in zip(self.start[cells], self.start[cells + 1], strict=True)]
+        rows, small, half = ([one[span] for span in spans] for one in (self.rows, self.small, self.half))
+        return np.concatenate(rows), np.concatenate(small), np.concatenate(half)
 
-    @cached_property
-    def order(self) -> RowArray:
-        """Rows by cell."""
-        return np.argsort(self.cell, kind="stable").astype(np.int32)
-
-    @cached_property
-    def start(self) -> IntArray:
-        """Where each cell begins among the ordered rows."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.cell, minlength=len(self.centers)))])
-
-    @cached_property
-    def around(self) -> IntArray:
-        """The nearest cells of each cell, itself first."""
-        half = 0.5 * np.einsum("ij,ij->i", self.centers, self.centers)
-        far = half[None] - self.centers @ self.centers.T
-        np.fill_diagonal(far, -np.inf)
-        return np.argsort(far, axis=1, kind="stable")[:, :_MOST_PROBES]
-
-    def rows_near(self, cell: int) -> RowArray:
-        """The rows of the cells around a cell."""
-        parts = [self.order[self.start[c] : self.start[c + 1]] for c in self.around[cell, : self.probes].tolist()]
-        return np.concatenate(parts)
-
-    def find(self, rows: FloatArray, own: RowArray, k: int) -> tuple[RowArray, FloatArray]:
+    def find(self, rows: FloatArray, own: RowArray, k: int, *, exact: bool = False) -> tuple[RowArray, FloatArray]:
         """Neighbors of some rows; ``own`` are their numbers, which are left out, or -1."""
+        exact = exact or self.is_exact
         index = np.full((len(rows), k), -1, dtype=np.int32)
         squared = np.full((len(rows), k), np.inf)
         single = self.single(rows)
-        if self.is_exact:
+        if exact:
             part = np.arange(len(rows)) // max(1, min(_ROWS, _BLOCK // self.n))
         else:
             part = self.cell[own] if len(own) and own[0] >= 0 else _nearest(single, self.centers)
         order = np.argsort(part, kind="stable")
         begin = np.flatnonzero(np.r_[True, np.diff(part[order]) != 0, True]) if len(rows) else np.zeros(1, np.intp)
-        everything = np.arange(self.n, dtype=np.int32)
 
         def search(start: int, stop: int) -> None:
             for b in range(start, stop):
-                mine = order[begin[b] : begin[b + 1]]
-                near = everything if self.is_exact else self.rows_near(int(part[mine[0]]))
-                found = np.empty((len(mine), min(2 * k, len(near))), dtype=np.int32)
-                product = single[mine] @ self.small[near].T
-                propose(product, self.half[near], near, own[mine], found)
-                ids, gaps = index[mine], squared[mine]
-                decide(rows[mine], self.X, found, ids, gaps)
-                index[mine], squared[mine] = ids, gaps
+                everything = self.rows, self.small, self.half
+                near, around, half = everything if exact else self._near(int(part[order[begin[b]]]))
+                step = max(1, _PRODUCTS // len(near))
+                for at in range(int(begin[b]), int(begin[b + 1]), step):
+                    mine = order[at : min(at + step, int(begin[b + 1]))]
+                    found = np.empty((len(mine), min(2 * k, len(near))), dtype=np.int32)
+                    propose(single[mine] @ around.T, half, near, own[mine], found)
+                    ids, gaps = index[mine], squared[mine]
+                    decide(rows[mine], self.X, found, ids, gaps)
+                    index[mine], squared[mine] = ids, gaps
 
         blocks = len(begin) - 1
-        cost = int(len(rows) / max(blocks, 1) * (self.n if self.is_exact else self.n / len(self.centers) * self.probes))
+        cost = int(len(rows) / max(blocks, 1) * (self.n if exact else self.n / len(self.centers) * self.probes))
         with threadpool_limits(limits=1, user_api="blas"), Workers() as workers:
             workers.over(search, blocks, max(cost, 1))
         return index, squared
@@ -129,10 +124,8 @@ class CellSearch:
         if self.is_exact:
             return 1.0
         rng = np.random.default_rng(self.seed + 1)
-        rows = np.sort(rng.choice(self.n, _AUDITED, replace=False)).astype(np.int32)
-        self.is_exact = True
-        truth = self.find(self.X[rows], rows, k)[1]
-        self.is_exact = False
+        rows = np.sort(rng.choice(self.n, min(self.n, _AUDITED), replace=False)).astype(np.int32)
+        truth = self.find(self.X[rows], rows, k, exact=True)[1]
         while True:
             squared = self.find(self.X[rows], rows, k)[1]
             recall = float((squared <= truth[:, -1:]).mean())

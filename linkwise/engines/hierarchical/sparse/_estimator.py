@@ -26,6 +26,7 @@ from linkwise.engines.hierarchical import (
     join_trees,
     mark,
     regroup,
+    stated,
 )
 from linkwise.engines.hierarchical.relative import ReCon
 from linkwise.engines.hierarchical.sparse._cell_search import CellSearch, find_distinct
@@ -38,6 +39,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
     link_items,
     make_items,
     merge_along,
+    merge_within,
 )
 from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of, put_above
 from linkwise.engines.hierarchical.sparse._kernels_graph_merging import SlotArray
@@ -59,6 +61,18 @@ class _Built(NamedTuple):
     refined: float | None = None
 
 
+class _Bottom(NamedTuple):
+    """Items, the edges along which they may be merged, and the merges that were made.
+
+    ``near`` are the neighbors of the few samples that are asked about should merging meet a dead end.
+    """
+
+    items: Items
+    edges: SlotArray
+    near: IntArray
+    merged: Merged
+
+
 class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     """Merge many samples along their nearest neighbors, then the few thousand clusters left as all dense engines do.
 
@@ -69,7 +83,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     n_neighbors : int, default=10
         Neighbors of each sample along which it may be merged at first.
     top : int, default=3000
-        Clusters left for the second part, where all are compared.
+        Clusters left for the second part, where all are compared; more where ``n_clusters`` or a group apart has more.
     distance_threshold : float or None, default=None
         Cut at this height instead of at a number of clusters; needs ``n_clusters=None``. Not with triplets.
     dead_end : {"regroup", "raise"}, default="regroup"
@@ -210,7 +224,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             problem.require_feasible()
 
     def _solve(self, problem: Problem) -> _Built:
-        self._require_cut(problem)
+        self._require_fitting(problem)
         self._seed = int(make_generator(self.random_state).integers(2**31 - 1))
         n, d = problem.X.shape
         most = min(self.n_neighbors, max(n - 1, 1))
@@ -224,8 +238,10 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             index, recall = _read_neighbors(self._neighbors, n), np.nan
         self._report(n // 2, n)
         edges = link_items(index, items.of_sample)
+        near = index[stated(problem)[0]].astype(np.intp)
         del index
         merged, rounds = self._merge(problem, items, edges, most)
+        bottom = _Bottom(items, edges, near, merged)
         audit = audit_merging(merged, items, problem, recall, rounds)
         known = problem.constraints | Constraints.from_groups(merged.cluster[items.of_sample], say="together")
         named = None
@@ -235,11 +251,11 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         else:
             above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
             if self.n_clusters is not None and self.n_clusters < above.n_roots:
-                return self._leave_dead_end(above, problem, items, edges, audit)
+                return self._leave_dead_end(above, problem, bottom, audit)
             labels = above.cut(n_clusters=self.n_clusters or above.n_roots)
             better = refine(labels, problem, self._seed) if self.refine and self.n_clusters is not None else None
             if better is not None:
-                return self._refined(better, problem, items, edges, _Built(above, labels, audit))
+                return self._refined(better, problem, bottom, _Built(above, labels, audit))
         tree = join_trees_of(items, merged, above, problem.constraints.ids, named)
         if self.distance_threshold is not None:
             labels = tree.cut(height=self.distance_threshold)
@@ -257,38 +273,35 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             raise DeadEndError(msg) from end
         return model.dendrogram_, model.labels_
 
-    def _leave_dead_end(
-        self, above: Dendrogram, problem: Problem, items: Items, edges: SlotArray, audit: SparseAudit
-    ) -> _Built:
+    def _leave_dead_end(self, above: Dendrogram, problem: Problem, bottom: _Bottom, audit: SparseAudit) -> _Built:
         """Divide the samples again where merging ended above the number of clusters, and merge within each part."""
         X, k, end = problem.X, problem.k, above.n_roots
         if self.dead_end == "raise":
             raise DeadEndError(dead_end_message(end, k), above, end)
         home = join_trees(X, "euclidean", above.cut(n_clusters=end), k, problem)
-        labels = regroup(X, "euclidean", "ward", home, k, problem)
+        labels = regroup(X, "euclidean", "ward", home, k, problem, bottom.near)
         if labels is None:
             raise DeadEndError(dead_end_message(end, k), above, end)
         moved = int((labels != home).sum())
         warn_user(detour_words(end, moved, len(labels), k))
         better = refine(labels, problem, self._seed, WORTH_AT_DEAD_END) if self.refine else None
         if better is not None:
-            return self._refined(better, problem, items, edges, _Built(above, labels, audit, end, moved))
-        return _Built(self._within(labels, problem, items, edges), labels, audit, end, moved)
+            return self._refined(better, problem, bottom, _Built(above, labels, audit, end, moved))
+        return _Built(self._within(labels, problem, bottom), labels, audit, end, moved)
 
-    def _refined(self, better: Refined, problem: Problem, items: Items, edges: SlotArray, built: _Built) -> _Built:
+    def _refined(self, better: Refined, problem: Problem, bottom: _Bottom, built: _Built) -> _Built:
         """The result with clusters by k-means: a tree for each of them, joined as far as statements allow."""
-        forest = self._within(better.labels, problem, items, edges)
+        forest = self._within(better.labels, problem, bottom)
         known = problem.constraints | Constraints.from_groups(better.labels, say="together")
         above = ConstrainedAgglomerative(None, linkage="ward").fit(problem.X, constraints=known).dendrogram_
         tree = put_above(forest, above, problem.constraints.ids)
         return built._replace(tree=tree, labels=better.labels, refined=better.gain)
 
-    def _within(self, labels: IntArray, problem: Problem, items: Items, edges: SlotArray) -> Dendrogram:
+    def _within(self, labels: IntArray, problem: Problem, bottom: _Bottom) -> Dendrogram:
         """A forest with a tree for each cluster, merged along edges inside the clusters first."""
-        part = labels[items.first]
-        inside = edges[part[edges[:, 0]] == part[edges[:, 1]]]
+        items = bottom.items
         target = max(self.top, problem.k)
-        merged = merge_along(inside, items, problem, min(target, len(items.first)), lambda _: None)
+        merged = merge_within(bottom.merged, bottom.edges, items, labels[items.first], problem, target)
         cluster = merged.cluster[items.of_sample]
         ids = problem.constraints.ids
         forest = grow_within(problem.X, "euclidean", labels, cluster, "ward", "float64", ids)
@@ -299,31 +312,41 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         if report is not None:
             report(min(done, total), total)
 
-    def _require_cut(self, problem: Problem) -> None:
+    def _require_fitting(self, problem: Problem) -> None:
         if self.distance_threshold is not None and (problem.constraints.kind == Kind.TRIPLET).any():
             msg = (
                 "SparseAgglomerative: distance_threshold does not go together with triplets.\n"
                 "Hint: n_clusters, or ReCon(n_clusters=None, distance_threshold=...)."
             )
             raise InvalidArgumentError(msg)
+        named = len(np.unique(problem.hard.triplets))
+        if named > MOST_CLUSTERS:
+            ways = hint(command="--method recon --linkage centroid", python='ReCon(n_clusters, linkage="centroid")')
+            msg = (
+                f"SparseAgglomerative: triplets name {named:,} samples, and at most {MOST_CLUSTERS:,} can be compared "
+                f"with each other.\nHint: {ways}, in O(n^2) time, or fewer triplets."
+            )
+            raise LinkwiseError(msg)
 
     def _merge(self, problem: Problem, items: Items, edges: SlotArray, k: int) -> tuple[Merged, int]:
         """Merge along edges; again along those between the clusters where these do not suffice."""
         n = problem.n_samples
-        target = min(max(self.top, self.n_clusters or 1), len(items.first))
+        needed = max(self.n_clusters or 1, int(problem.hard.apart.sizes.max(initial=1)))
+        target = min(max(self.top, needed), len(items.first))
+        most = max(MOST_CLUSTERS, target)
         merged = merge_along(edges, items, problem, target, lambda done: self._report((n + done) // 2, n))
         rounds = 1
-        while len(merged.size) > MOST_CLUSTERS and rounds < _ROUNDS:
+        while len(merged.size) > most and rounds < _ROUNDS:
             k, rounds = 2 * k, rounds + 1
             grown = clusters_as_items(merged, items)
             index, _ = CellSearch(merged.mean, self._seed).find_all(min(k, len(merged.mean) - 1))
             between = link_items(index, np.arange(len(merged.mean)))
             more = merge_along(between, grown, problem, target, lambda _: None)
             merged = chain(merged, more, items, grown)
-        if len(merged.size) > MOST_CLUSTERS:
+        if len(merged.size) > most:
             msg = (
                 f"SparseAgglomerative: the statements, or too few neighbors, keep {len(merged.size):,} clusters apart "
-                f"after {rounds} rounds, and at most {MOST_CLUSTERS:,} can be compared with each other.\n"
+                f"after {rounds} rounds, and at most {most:,} can be compared with each other.\n"
                 "Hint: more n_neighbors, or fewer statements that keep samples apart."
             )
             raise LinkwiseError(msg)

@@ -81,8 +81,16 @@ def link_items(index: Any, item: IntArray) -> SlotArray:
         one, two = item[known], item[index[known, column]]
         other = one != two
         one, two = one[other], two[other]
-        codes.append(_distinct(np.minimum(one, two).astype(np.int64) * n_items + np.maximum(one, two)))
-    code = _distinct(np.concatenate(codes))
+        codes.append(_codes(one, two, n_items))
+    return _decode(_distinct(np.concatenate(codes)), n_items)
+
+
+def _codes(one: IntArray, two: IntArray, n_items: int) -> LongArray:
+    """A number for each pair of items, whichever comes first; each number once."""
+    return _distinct(np.minimum(one, two).astype(np.int64) * n_items + np.maximum(one, two))
+
+
+def _decode(code: LongArray, n_items: int) -> SlotArray:
     return np.column_stack([(code // n_items).astype(np.int32), (code % n_items).astype(np.int32)])
 
 
@@ -229,21 +237,14 @@ def _prime(least: int) -> int:
 def _outcome(state: Merging, n: int) -> Merged:
     done = int(state.tally[N_MERGED])
     pairs = state.merged[:done].astype(np.intp)
-    into = np.arange(n)
-    into[pairs[:, 1]] = pairs[:, 0]
-    while True:  # a slot that joined another one points there
-        further = into[into]
-        if np.array_equal(further, into):
-            break
-        into = further
-    slots, cluster = np.unique(into, return_inverse=True)
+    slots, cluster = _clusters(pairs, n)
     place = np.full(n, -1, dtype=np.intp)
     place[slots] = np.arange(len(slots))
     adjacent = place[state.ends[state.alive]].reshape(-1, 2)
     height = np.sqrt(np.maximum(state.height[:done], 0.0))
     counts: LongArray = state.tally
     return Merged(
-        cluster.reshape(-1),
+        cluster,
         pairs,
         height,
         adjacent,
@@ -252,6 +253,19 @@ def _outcome(state: Merging, n: int) -> Merged:
         int(counts[N_REFUSED]),
         int(counts[N_POPS]),
     )
+
+
+def _clusters(pairs: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """The slots that are left after merges, and the number among them of the one that each slot has become."""
+    into = np.arange(n)
+    into[pairs[:, 1]] = pairs[:, 0]
+    while True:  # a slot that joined another one points there
+        further = into[into]
+        if np.array_equal(further, into):
+            break
+        into = further
+    slots, cluster = np.unique(into, return_inverse=True)
+    return slots, cluster.reshape(-1)
 
 
 def clusters_as_items(merged: Merged, items: Items) -> Items:
@@ -284,3 +298,47 @@ def chain(before: Merged, after: Merged, items: Items, grown: Items) -> Merged:
         refused=before.refused + after.refused,
         looked_at=before.looked_at + after.looked_at,
     )
+
+
+def merge_within(
+    merged: Merged, edges: SlotArray, items: Items, part: IntArray, problem: Problem, target: int
+) -> Merged:
+    """Merge items of the same part only: keep the merges that do, and go on along the edges inside of parts.
+
+    ``merged`` are merges of the items along the edges, ``part`` has the part of each item.
+    """
+    kept = ~_mixed(merged.pairs, part)
+    pairs = merged.pairs[kept]
+    slots, cluster = _clusters(pairs, len(items.first))
+    nothing = np.empty((0, 2), dtype=np.intp)
+    begun = merged._replace(
+        cluster=cluster,
+        pairs=pairs,
+        height=merged.height[kept],
+        adjacent=nothing,
+        size=np.bincount(cluster).astype(np.float64),
+        mean=np.empty((len(slots), 0)),
+    )
+    grown = clusters_as_items(begun, items)
+    inside = edges[(part[edges[:, 0]] == part[edges[:, 1]]) & (cluster[edges[:, 0]] != cluster[edges[:, 1]])]
+    between = _decode(_codes(cluster[inside[:, 0]], cluster[inside[:, 1]], len(slots)), len(slots))
+    more = merge_along(between, grown, problem, min(target, len(slots)), lambda _: None)
+    return chain(begun, more, items, grown)
+
+
+def _mixed(pairs: IntArray, part: IntArray) -> BoolArray:
+    """Whether each merge has items of several parts below it."""
+    slot, time = pairs.T.ravel(), np.tile(np.arange(len(pairs)), 2)
+    order = np.lexsort((time, slot))
+    slot, time = slot[order], time[order]
+    again = np.flatnonzero(slot[1:] == slot[:-1])
+    above = np.full(len(pairs), -1, dtype=np.intp)
+    above[time[again]] = time[again + 1]  # the next merge of the same slot
+    mixed: BoolArray = part[pairs[:, 0]] != part[pairs[:, 1]]
+    at = np.flatnonzero(mixed)
+    while len(at):  # all above them
+        up = above[at]
+        up = np.unique(up[up >= 0])
+        at = up[~mixed[up]]
+        mixed[at] = True
+    return mixed

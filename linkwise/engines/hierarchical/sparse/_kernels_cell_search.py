@@ -11,6 +11,8 @@ from linkwise._typing import FloatArray
 SingleArray = npt.NDArray[np.float32]
 RowArray = npt.NDArray[np.int32]
 
+STRIP = 32  # candidates that are looked at together
+
 
 @njit(nogil=True)
 def propose(product: SingleArray, half: SingleArray, row: RowArray, own: RowArray, found: RowArray) -> None:
@@ -19,26 +21,39 @@ def propose(product: SingleArray, half: SingleArray, row: RowArray, own: RowArra
     ``product`` has a row for each query and a column for each candidate, ``half`` is half the squared norm of each
     candidate, ``row`` its number. ``own`` is the query's own row, which is left out, or -1.
     """
-    keep = found.shape[1]
+    keep, candidates = found.shape[1], product.shape[1]
     far = np.empty(keep, np.float32)
     for q in range(product.shape[0]):
         count = 0
-        for j in range(product.shape[1]):
-            gap = half[j] - product[q, j]
-            if count == keep and gap > far[keep - 1]:
-                continue
-            r = row[j]
-            if r == own[q] or (count == keep and gap == far[keep - 1] and r > found[q, keep - 1]):
-                continue
-            at = count if count < keep else keep - 1
-            while at > 0 and (far[at - 1] > gap or (far[at - 1] == gap and found[q, at - 1] > r)):
-                far[at] = far[at - 1]
-                found[q, at] = found[q, at - 1]
-                at -= 1
-            far[at] = gap
-            found[q, at] = r
-            if count < keep:
-                count += 1
+        line, begin = product[q], 0
+        while begin < candidates:
+            end = min(begin + STRIP, candidates)
+            if count == keep and end - begin == STRIP:  # a strip in which all are too far is left with few instructions
+                limit, heads, tails = far[keep - 1], half[begin:end], line[begin:end]
+                close = 0
+                for t in range(STRIP):
+                    if heads[t] - tails[t] <= limit:
+                        close += 1
+                if close == 0:
+                    begin = end
+                    continue
+            for j in range(begin, end):
+                gap = half[j] - line[j]
+                if count == keep and gap > far[keep - 1]:
+                    continue
+                r = row[j]
+                if r == own[q] or (count == keep and gap == far[keep - 1] and r > found[q, keep - 1]):
+                    continue
+                at = count if count < keep else keep - 1
+                while at > 0 and (far[at - 1] > gap or (far[at - 1] == gap and found[q, at - 1] > r)):
+                    far[at] = far[at - 1]
+                    found[q, at] = found[q, at - 1]
+                    at -= 1
+                far[at] = gap
+                found[q, at] = r
+                if count < keep:
+                    count += 1
+            begin = end
         for at in range(count, keep):
             found[q, at] = -1
 

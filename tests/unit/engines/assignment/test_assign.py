@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, Kind, check
+from linkwise.engines.assignment import _kernels_cycles
 from linkwise.engines.assignment._assign import assign
 from linkwise.engines.assignment._kernels_trees import match
 from linkwise.problem.statements._conflict_graph import CLIQUE, OTHER, TREE, keep_apart
@@ -131,6 +132,27 @@ def test_large_parts_keep_apart_what_is_and_never_cost_more_than_where_they_star
         assert cost_of(own, found.labels) <= cost_of(own, start) + 1e-12
         again = assign(own, apart, found.labels)
         assert cost_of(own, again.labels) <= cost_of(own, found.labels) + 1e-12
+
+
+def test_trees_of_the_largest_parts_are_chosen_again_only_where_chains_gain_nothing():
+    """The loop of k-means calls this again and again: thousands of places are gone through only near its end."""
+    n = _kernels_cycles.LARGE + 100
+    y, apart, costs, _ = large_case(0, n=n, m=3 * n, k=6)
+    own, start = costs[apart.node], y[apart.node]
+    part = int((apart.shape == OTHER).argmax())
+    places = apart.place[apart.begin[part] : apart.begin[part + 1]]
+    assert len(places) > _kernels_cycles.LARGE
+    chains = start.copy()
+    _kernels_cycles._rename(own, places, chains)
+    _kernels_cycles._swap_chains(
+        own, apart, places, chains, np.empty(len(start), dtype=np.intp), _kernels_cycles.VISITS
+    )
+    first = assign(own, apart, start)
+    assert_array_equal(first.labels[places], chains[places])
+    assert cost_of(own, first.labels) < cost_of(own, start)
+    second = assign(own, apart, first.labels)
+    assert apart.broken(second.labels) == 0
+    assert cost_of(own, second.labels) < cost_of(own, first.labels)
 
 
 def test_no_swap_of_two_clusters_along_a_chain_would_be_better():

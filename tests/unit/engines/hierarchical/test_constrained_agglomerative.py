@@ -354,6 +354,13 @@ def test_neighbors_decide_between_two_ways_out(kinds):
         assert _dead_ends._prefers(source, metric, problem, y, shuffled)
         assert not _dead_ends._prefers(source, metric, problem, shuffled, y)
         assert _dead_ends._prefers(source, metric, problem, y, y)
+    rows = _dead_ends.stated(problem)[0]
+    far = distances(X)[rows]
+    far[np.arange(len(rows)), rows] = np.inf
+    near = np.argsort(far, axis=1)[:, :12]
+    near[:, -1] = -1  # fewer are known
+    assert _dead_ends._prefers(X, "euclidean", problem, y, shuffled, near)
+    assert not _dead_ends._prefers(X, "euclidean", problem, shuffled, y, near)
 
 
 def test_trees_are_joined_where_few_cannot_links_and_short_ways_are_between_them():

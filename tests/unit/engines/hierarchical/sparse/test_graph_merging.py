@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, check
+from linkwise import Constraints, Kind, check
 from linkwise.engines.hierarchical.sparse import _graph_merging
 from linkwise.engines.hierarchical.sparse._graph_merging import (
     chain,
@@ -13,6 +13,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
     link_items,
     make_items,
     merge_along,
+    merge_within,
 )
 from linkwise.problem import Problem
 from tests.oracles import graph_merging
@@ -43,11 +44,13 @@ def _sets(labels):
 
 def _merges(merged, items):
     """The merges as pairs of sets of samples."""
-    inside = dict(enumerate(_sets(items.of_sample)))
+    inside, owner = dict(enumerate(_sets(items.of_sample))), np.arange(len(items.first))
     found = []
-    for (a, b), height in zip(merged.pairs.tolist(), merged.height.tolist(), strict=True):
+    for (i, j), height in zip(merged.pairs.tolist(), merged.height.tolist(), strict=True):
+        a, b = int(owner[i]), int(owner[j])  # any item stands for its cluster
         found.append((frozenset([inside[a], inside[b]]), height))
         inside[a] = inside[a] | inside.pop(b)
+        owner[owner == b] = a
     return found, set(inside.values())
 
 
@@ -129,3 +132,45 @@ def test_many_cannot_links_at_one_hub_and_large_groups_apart():
     assert (label == label[0]).sum() == 1
     assert all(len(np.unique(label[group])) == len(group) for group in groups)
     assert len(merged.size) < n / 3
+
+
+def test_merging_goes_on_within_parts_from_the_merges_that_lie_in_one():
+    rng = np.random.default_rng(0)
+    kept = 0
+    for _ in range(examples(30, 300)):
+        X, known, _, index = _draw(rng)
+        known = known.select(known.kind != Kind.TRIPLET)
+        if check(known).status != "feasible":
+            continue
+        problem = Problem(X, known)
+        items = make_items(problem)
+        edges = link_items(index, items.of_sample)
+        merged = merge_along(edges, items, problem, min(2, len(items.first)), lambda _: None)
+        part = rng.integers(0, 2, len(items.first)) * (rng.random(len(items.first)) < 0.5)
+        within = merge_within(merged, edges, items, part, problem, 1)
+        parts = [{int(part[items.of_sample[s]]) for s in c} for c in _merges(within, items)[1]]
+        assert all(len(one) == 1 for one in parts)
+        whole = [pair for pair, _ in _merges(merged, items)[0]]
+        pure = [pair for pair in whole if len({int(part[items.of_sample[s]]) for c in pair for s in c}) == 1]
+        found = [pair for pair, _ in _merges(within, items)[0]]
+        assert found[: len(pure)] == pure
+        kept += len(pure)
+        for (a, b), height in _merges(within, items)[0]:
+            gap = X[sorted(a)].mean(axis=0) - X[sorted(b)].mean(axis=0)
+            assert np.isclose(height, np.sqrt(2 * len(a) * len(b) / (len(a) + len(b)) * (gap @ gap)))
+        clusters = within.cluster[items.of_sample]
+        assert set(_sets(clusters)) == _merges(within, items)[1]
+        for pair in known.of(Kind.CANNOT_LINK):
+            assert clusters[pair[0]] != clusters[pair[1]]
+        for i, j in within.cluster[edges].tolist():  # an edge that is left joins parts, or clusters that are apart
+            one, two = (set(np.flatnonzero(clusters == c).tolist()) for c in (i, j))
+            same = part[items.of_sample[min(one)]] == part[items.of_sample[min(two)]]
+            assert i == j or not same or _are_apart(known, one, two, problem.group)
+    assert kept > 30
+
+
+def _are_apart(known, a, b, group):
+    a, b = (set(np.flatnonzero(np.isin(group, group[sorted(c)])).tolist()) for c in (a, b))
+    apart = known.groups_of(Kind.APART)
+    groups = known.of(Kind.CANNOT_LINK).tolist() + [apart.of(g).tolist() for g in range(len(apart.statement))]
+    return any(set(group) & a and set(group) & b for group in groups)

@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
 
-from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, SparseAgglomerative, _memory, cluster
+from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, ReCon, SparseAgglomerative, _memory, cluster
 from linkwise._messages import in_shell
 from linkwise._threads import threads_at_most
 from linkwise.engines import nearest_neighbors, progress
@@ -72,7 +72,7 @@ def test_statements_hold_also_against_the_data(kinds):
     ended = 0
     for seed in range(examples(16, 200)):
         rng = np.random.default_rng(seed)
-        n, k = int(rng.integers(50, 200)), 4
+        n, k = int(rng.integers(50, examples(200, 400))), 4
         y = rng.integers(0, k, n)
         X = rng.normal(0, 2, (k, 3))[y if seed % 3 else rng.permutation(y)] + rng.normal(size=(n, 3))
         X = np.round(X) if seed % 4 == 0 else X
@@ -116,10 +116,11 @@ def test_groups_that_triplets_divide_keep_all_statements():
     assert fitted > 20
 
 
-def test_the_same_for_any_number_of_threads_and_again(monkeypatch):
+@pytest.mark.parametrize("n", [300, 1500, examples(3000, 30_000)])
+def test_the_same_for_any_number_of_threads_and_again(monkeypatch, n):
     monkeypatch.setattr("linkwise.engines.hierarchical.sparse._cell_search.EXACT", 100)
-    X, y = make_blobs(1500, centers=5, n_features=4, cluster_std=2.0, random_state=0)
-    known = _statements(np.random.default_rng(0), 1500, y, "pairs")
+    X, y = make_blobs(n, centers=5, n_features=4, cluster_std=2.0, random_state=0)
+    known = _statements(np.random.default_rng(0), n, y, "pairs")
     trees = []
     for threads in (1, 2, 4):
         with threads_at_most(threads):
@@ -154,9 +155,34 @@ def test_neighbors_are_searched_again_where_they_lead_nowhere(monkeypatch):
     model = SparseAgglomerative(4, n_neighbors=1, top=10).fit(X)
     assert model.audit_.rounds > 1
     assert adjusted_rand(y, model.labels_) > 0.9
+    every = [(i, j) for i in range(60) for j in range(i)]
+    with pytest.raises(LinkwiseError, match=r"keep 6\d clusters apart after 4 rounds, and at most 20 can be"):
+        SparseAgglomerative(None, top=10).fit(X, constraints=Constraints.build(200, cannot_link=every))
+
+
+def test_too_many_named_samples_are_refused_at_once_with_a_way_out_that_works_when_typed(monkeypatch):
+    monkeypatch.setattr(_estimator, "MOST_CLUSTERS", 20)
+    monkeypatch.setattr(_estimator, "find_distinct", _reached)  # nothing is searched before
+    X, y = make_blobs(60, centers=3, random_state=0)
+    own, other = ([np.flatnonzero((y == c) == same) for c in range(3)] for same in (True, False))
+    trios = [(own[c][i], own[c][i + 1], other[c][i]) for c in range(3) for i in range(9)]
+    known = Constraints.build(60, triplets=trios)
+    with pytest.raises(LinkwiseError, match=r"triplets name \d+ samples, and at most 20 can be compared") as caught:
+        SparseAgglomerative(3, top=10).fit(X, constraints=known)
+    typed = re.search(r"Hint: (ReCon\(n_clusters, .*?\)),", str(caught.value))[1]
+    assert eval(typed, {"ReCon": ReCon, "n_clusters": 3}).fit(X, constraints=known).certificate_.ok
+
+
+def test_more_clusters_than_are_usually_compared_can_be_asked_for_or_kept_apart(monkeypatch):
+    monkeypatch.setattr(_estimator, "MOST_CLUSTERS", 20)
+    X, _ = make_blobs(200, centers=4, random_state=0)
+    model = SparseAgglomerative(90, top=10).fit(X)
+    assert model.n_clusters_ == model.audit_.n_clusters == 90
+    assert model.audit_.rounds == 1
     apart = Constraints.build(200, apart=[range(60)])
-    with pytest.raises(LinkwiseError, match=r"keep .* clusters apart after 4 rounds"):
-        SparseAgglomerative(None, top=10).fit(X, constraints=apart)
+    model = SparseAgglomerative(None, top=10).fit(X, constraints=apart)
+    assert model.certificate_.ok
+    assert model.n_clusters_ >= 60
 
 
 def test_cuts_at_a_height():
