@@ -324,8 +324,8 @@ class Fitter:
         labels = moment.picture.labels
         bare = Dendrogram(self.roll.n, moment.picture.tree.parent, moment.picture.tree.raw_height)
         found = why(bare, self.roll.place[a], self.roll.place[b], hard, labels=labels + 1, ids=self.roll.names)
-        rows = np.flatnonzero(moment.table.is_hard)
-        forcing = [moment.units[moment.owner[rows[at]]] for at in found.statements]
+        units = [moment.units[at] for at in moment.owner[moment.table.is_hard]]
+        forcing = [units[at] for at in found.statements]
         plain = {f"  {line}": self._worded(unit) for line, unit in zip(found.lines, forcing, strict=True)}
         told = [line for line in str(found).splitlines() if not line.startswith("To have them")]
         lines = list(dict.fromkeys(_once(plain.get(line, line)) for line in told))
@@ -338,7 +338,7 @@ class Fitter:
                 changes.append({"op": "say", "body": body, "words": f"Say that {sentence(kind, items)}"})
                 continue
             for at in change.keys[:3]:
-                unit = moment.units[moment.owner[rows[at]]]
+                unit = units[at]
                 seq, line = key_of(unit)
                 target = {"seq": seq, "action": "drop"} | ({"line": line} if line else {})
                 words = f"Drop {self._worded(unit)}. Then one can say that {sentence(kind, items)}"

@@ -171,6 +171,27 @@ def test_screens_are_accessible_and_do_not_scroll_sideways(page, width, theme):
     expect(page.locator(".phone" if width < 640 else ".tabbed" if width < 1100 else ".grid-panes")).to_be_visible()
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width == 800:  # one pane at a time, over the whole width, and the question below it
+        pane, card = page.locator(".tab-body").bounding_box(), page.locator(".card-pane").bounding_box()
+        assert pane["width"] == card["width"] > 0.95 * width
+        assert pane["height"] > 200
+        assert card["y"] >= pane["y"] + pane["height"]
+
+
+def test_canvases_follow_the_system_from_light_to_dark(page):
+    """What is painted knows of no style sheet; each round waits for the page to have painted again."""
+    corner = """async (bright) => {
+      const seen = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+      const pixel = () => {
+        seen.drawImage(document.querySelector('#tree canvas'), 0, 0);
+        return seen.getImageData(0, 0, 1, 1).data[0] > 128;
+      };
+      while (pixel() !== bright) await new Promise(requestAnimationFrame);
+      return pixel();
+    }"""
+    for theme, bright in (("dark", False), ("light", True)):
+        page.emulate_media(color_scheme=theme)
+        assert page.evaluate(corner, bright) == bright
 
 
 def test_help_lists_the_keys(page):

@@ -376,6 +376,9 @@ def test_a_table_that_cannot_be_read_makes_no_project(tmp_path):
     with Workbench(tmp_path) as server:
         server.sign_in()
         assert server.upload("x.csv", b"a\n").status == 422
+        foreign = server.upload("beers.lw", b"name,x\na,1\nb,2\n")
+        assert foreign.status == 422
+        assert "beers.lw is not a project" in foreign.json["message"]
         assert server.post("open", {"upload": "unknown"}).status == 422
         assert list(tmp_path.glob("*.lw")) == []
         assert server.get("state").json["project"] is None

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from linkwise.app._store import Store
 from tests.app.running import Workbench
 
-PATIENT = 20_000
+PATIENT = 120_000
 TABLE = "name,x\n" + "".join(f"item {n},{n}\n" for n in range(60))
 
 

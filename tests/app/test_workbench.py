@@ -1,7 +1,6 @@
 """The whole: `linkwise open` in a real browser with real engines, from a table to exported files."""
 
 import json
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -75,15 +74,6 @@ def log(bench, op=None):
     return [one for one in bench.service.desk.statements if op in (None, one.op)]
 
 
-@contextmanager
-def drawers_closed(page):
-    """Close a contradiction that comes up over the table, as a person does who wants to go on."""
-    drawer = page.locator(".drawer")
-    page.add_locator_handler(drawer, lambda: drawer.locator("header button").click())
-    yield
-    page.remove_locator_handler(drawer)
-
-
 def choose(page, a, b, by):
     """Select two rows of the table."""
     if by == "mouse":
@@ -154,14 +144,13 @@ def journey(page, bench, by):
     assert moved.body["reading"] == "branch"
     # J4: three statements that cannot all be true; one click settles it
     for (a, b), word, key in (((0, 1), "Together", "T"), ((1, 2), "Together", "T"), ((0, 2), "Apart", "A")):
-        with drawers_closed(page):
-            choose(page, a, b, by)
-            say(page, bench, word, key, by)
+        choose(page, a, b, by)
+        say(page, bench, word, key, by)
     expect(page.locator("#knowledge .mark.doubted")).not_to_have_count(0)
     while settled(page, bench) == "bad":
         before = len(log(bench, "repair"))
         if by == "mouse":
-            if not page.locator(".fixes").count():
+            if not page.locator(".fixes").count():  # it never opens by itself: the table below it may be in use
                 page.locator(".pill.bad").click()
             page.locator(".fixes button").first.click()
         else:
@@ -241,7 +230,7 @@ def texts(n_groups=3, size=8):
 
 
 def photos(n_groups=3, size=8):
-    return archive({f"photo {at}.png": square(at // size, at) for at in range(n_groups * size)})
+    return archive({f"trip/photo {at}.png": square(at // size, at) for at in range(n_groups * size)})
 
 
 def open_file(page, name, content, by):
@@ -311,8 +300,7 @@ def test_a_branch_is_split_and_answers_of_a_file_are_read_in(page, bench):
     settled(page, bench)
     page.locator("#said-file").set_input_files([chosen | {"buffer": b"beer 0 <b> = badger\n"}])
     expect(page.locator(".notice.bad")).to_contain_text("'badger'")
-    (told,) = page.trouble  # Chromium notes each request that is refused
-    assert "422" in told
+    assert {"422" in line for line in page.trouble} == {True}
     page.trouble.clear()
     page.keyboard.press("z")
     expect(page.locator("#knowledge .gone")).to_have_count(1)

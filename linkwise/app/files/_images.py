@@ -72,7 +72,7 @@ class Pictures:
         self._members: dict[str, zipfile.ZipInfo] = {}
         self.table: str | None = None
         for one in members:
-            base = PurePosixPath(one.filename.replace("\\", "/")).name
+            base = _base(one.filename)
             if base.lower().endswith(_TABLES):
                 if self.table is not None:
                     _refuse(f"{name} holds two tables, {self.table} and {base}", "leave one of them in it")
@@ -98,14 +98,18 @@ class Pictures:
 
     def member(self, name: str) -> str:
         """Return where in the archive a picture is."""
-        if name not in self._members:
+        return self._find(name).filename
+
+    def _find(self, name: str) -> zipfile.ZipInfo:
+        """Return the member of a picture, by its file name, with or without the folders that it lies in."""
+        found = self._members.get(_base(name))
+        if found is None:
             _refuse(f"{self.name} has no picture {name!r}", "check the column of file names")
-        return self._members[name].filename
+        return found
 
     def picture(self, name: str) -> tuple[str, bytes]:
         """Return type and content of a picture."""
-        self.member(name)
-        raw = self._unpack(self._members[name])
+        raw = self._unpack(self._find(name))
         kind = type_of(raw)
         if kind is None:
             _refuse(f"{name} in {self.name} is not a picture", "take .png, .jpg, .gif or .webp files")
@@ -143,6 +147,11 @@ class Pictures:
         if len(raw) != member.file_size:
             _refuse(f"{member.filename[:80]} in {self.name} has another size than it says", "pack it again")
         return raw
+
+
+def _base(name: str) -> str:
+    """The last part of a path, as Windows or others write it."""
+    return PurePosixPath(name.replace("\\", "/")).name
 
 
 def _refuse(fault: str, hint: str, cause: BaseException | None = None) -> NoReturn:

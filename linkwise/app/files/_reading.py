@@ -23,7 +23,7 @@ import numpy as np
 from linkwise._messages import in_words, many, some_of
 from linkwise.app import MOST_ROWS, ROLES
 from linkwise.app.files._answers_file import holds_answers
-from linkwise.app.files._images import Pictures, holds_pictures, titles
+from linkwise.app.files._images import Pictures, holds_pictures, titles, type_of
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import Columns, DelimitedColumns, Script, csv_line, look, open_columns, read_data
 
@@ -34,6 +34,7 @@ MOST_SHOWN, MOST_ASKED = 50, 5_000  # rows of a preview; items that questions ar
 MOST_PARTS = 8  # of a name, on average: "Château d'Or 2006, magnum" has four
 OPTIONS = ("decimal", "encoding", "missing", "impute", "scale", "names", "know")
 _ROLE_OF = {"names": "name", "numbers": "number", "categories": "category", "text": "text"}
+_TREES = (".nwk", ".newick", ".tree", ".tre", ".nh")
 _IGNORED = {"empty", "constant", "row numbers"}
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _IMPUTE = {"median": "the median", "mean": "the mean", "most_frequent": "the most frequent value of the column"}
@@ -90,8 +91,8 @@ class _Opened:
 def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mapping[str, Any] | None) -> _Opened:
     """Open a file; what was not chosen is proposed by `linkwise.io.look`."""
     pictures, archive = None, name
-    if holds_answers(raw):
-        msg = f"{name} is a log of answers, not a table.\nHint: open the table they are about, then read them in there."
+    if other := _no_table(name, raw):
+        msg = f"{name} is {other[0]}, not a table.\nHint: {other[1]}."
         raise LinkwiseError(msg)
     if holds_pictures(raw):
         pictures = Pictures(name, raw)
@@ -125,6 +126,19 @@ def _open(name: str, raw: bytes, roles: Mapping[str, str] | None, options: Mappi
         raise LinkwiseError(msg)
     roles = {column: told.get(column, plain[column]) for column in columns}
     return _Opened(archive if pictures is not None else name, raw, found, roles, chosen, given, pictures)
+
+
+def _no_table(name: str, raw: bytes) -> tuple[str, str] | None:
+    """What a file is that is sometimes taken for a table, and what to do with it."""
+    if holds_answers(raw):
+        return "a log of answers", "open the table they are about, then read them in there, under Knowledge"
+    if name.lower().endswith(_TREES):
+        return "a tree", "open a table of its items, then read the tree in there, under Knowledge"
+    if type_of(raw) is not None:
+        return "a single picture", "put the pictures into one zip archive"
+    if raw.lstrip()[:1] == b"<":
+        return "a web page", "save the table that it shows as CSV"
+    return None
 
 
 def _table_of(pictures: Pictures) -> tuple[str, bytes]:

@@ -29,7 +29,7 @@ from linkwise._files import require_file, visible
 from linkwise.app.server._gate import PER_SECOND, Gate, Refused, Sessions, fault
 from linkwise.app.server._recent import Recent
 from linkwise.app.server._service import Service
-from linkwise.app.server._uploads import PROJECT
+from linkwise.app.server._uploads import ENDING, PROJECT
 from linkwise.exceptions import LinkwiseError
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -43,7 +43,6 @@ TYPES = {
 BEAT = 15.0  # seconds between signs of life on a stream without events
 MOST_STREAMS = 8
 SECONDS_OF_A_HEAD = 75  # that a connection may wait for the head of a request
-ENDING = ".lw"
 GETS = ("state", "names", "items", "search", "question", "why", "conflicts", "drag", "compare", "export", "tree", "map")
 POSTS = ("say", "preview", "open", "leave", "stop", "quit")
 ROUTES = (

@@ -22,7 +22,7 @@ from linkwise.app.server._gate import Refused
 from linkwise.app.server._hands import Engine
 from linkwise.app.server._recent import Recent
 from linkwise.app.server._request_fields import require_fields, texts, whole
-from linkwise.app.server._uploads import PROJECT, Uploads, display_name, free_path, write_parts
+from linkwise.app.server._uploads import ENDING, PROJECT, Uploads, display_name, free_path, write_parts
 from linkwise.exceptions import LinkwiseError
 
 NEXT = 0.12  # seconds that a reply waits for the next question; later it follows as an event
@@ -498,7 +498,7 @@ class Service:
         file = self._uploads.fresh()
         try:
             start = await write_parts(file, shown, parts)
-            if start == PROJECT:
+            if start == PROJECT or shown.lower().endswith(ENDING):
                 async with self._making:
                     await self._adopt(shown, file)
                 return {}

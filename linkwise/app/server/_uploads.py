@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from linkwise.app.server._gate import MOST_UPLOAD, Refused
 
 PROJECT = b"SQLite format 3\x00"
+ENDING = ".lw"
 MOST_UPLOADS = 8
 
 
@@ -100,8 +101,8 @@ def free_path(folder: Path, name: str) -> Path:
     stem = re.sub(r"[^\w .()+-]", "_", Path(display_name(name)).stem).strip(" .")[:80] or "project"
     if stem.upper() in {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}:
         stem = f"{stem}_"
-    path, number = folder / f"{stem}.lw", 1
+    path, number = folder / f"{stem}{ENDING}", 1
     while path.exists():
         number += 1
-        path = folder / f"{stem}-{number}.lw"
+        path = folder / f"{stem}-{number}{ENDING}"
     return path

@@ -1,6 +1,6 @@
 // Statements that cannot all be true: the fewest changes first, one click each; the proof is folded.
 import { html, moment, useEffect, useState } from "./base.js";
-import { complain, conflicts, panel, say, seq, statements, tell, who } from "./state.js";
+import { complain, confirm, conflicts, panel, say, seq, statements, who } from "./state.js";
 import { get } from "./transport.js";
 import { statementWords, words } from "./words.js";
 import { Drawer } from "./drawer.js";
@@ -16,7 +16,8 @@ export function Conflict() {
   useEffect(() => { readConflicts(); }, [seq.value]);
   const settle = async (fix, action) => {
     const reply = await say("repair", { targets: [{ seq: fix.seq, action, ...(fix.line ? { line: fix.line } : {}) }] }, "repair");
-    if (reply) { tell(words.said.answered(statementWords({ op: "repair", body: { targets: [{ seq: fix.seq, action }] } }))); await readConflicts(); if (!conflicts.value.length && panel.value === "conflict") panel.value = null; }
+    confirm(reply, { op: "repair", body: { targets: [{ seq: fix.seq, action }] } });
+    if (reply) { await readConflicts(); if (!conflicts.value.length && panel.value === "conflict") panel.value = null; }
   };
   const sentence = (fix) => { const said = statements.value.find((s) => s.seq === fix.seq); return fix.words || (said ? statementWords(said) : `#${fix.seq}`); };
   return html`<${Drawer} title=${text.title}>

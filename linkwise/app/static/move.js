@@ -1,9 +1,9 @@
 // What a move of a branch says: the bubble with its readings, each with the contradiction it would cause.
 import { html, useEffect, useRef } from "./base.js";
-import { complain, drop, say, tell, nameOf, position } from "./state.js";
+import { complain, confirm, drop, say, nameOf, position } from "./state.js";
 import { rowsBelow } from "./arrays.js";
 import { get } from "./transport.js";
-import { branchWords, readingWords, statementWords, words } from "./words.js";
+import { branchWords, readingWords, words } from "./words.js";
 
 const text = words.move;
 
@@ -26,8 +26,7 @@ async function choose(one) {
   const { via } = drop.value;
   drop.value = null;
   document.querySelector("#tree")?.focus();
-  const reply = await say("move", one.body, via);
-  if (reply) tell(words.said.answered(statementWords({ op: "move", body: one.body })));
+  confirm(await say("move", one.body, via), { op: "move", body: one.body });
 }
 
 function Bubble() {

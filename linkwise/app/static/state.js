@@ -147,12 +147,11 @@ function heard(name, told) {
 
 // ---------------------------------------------------------------- saying
 
-/** Say a statement; the reply brings the next question and a conflict, if there is one. */
+/** Say a statement; the reply brings the next question. A contradiction shows in the bar and opens nothing by itself. */
 export async function say(op, body, via = "menu") {
   if (project.value?.readonly) { tell(words.top.readonly, "bad"); return null; }
   try {
     const reply = await wire.say({ op, body, via, basis: seq.value }, projectKey());
-    if (reply.conflict) { conflicts.value = [].concat(reply.conflict); panel.value = panel.value || "conflict"; }
     refresh().catch(complain);
     return reply;
   } catch (problem) {
@@ -161,6 +160,9 @@ export async function say(op, body, via = "menu") {
     return null;
   }
 }
+
+/** Tell the person that a statement is saved, and whether it contradicts others as far as that is known by now. */
+export const confirm = (reply, one) => reply && tell([words.said.answered(statementWords(one)), reply.conflict && words.said.contradicts].filter(Boolean).join(" "));
 
 /** Answer the question on the card; the card is locked until the answer is on disk. */
 export async function answer(word, confidence = 1) {
@@ -195,7 +197,8 @@ export function sayAbout(kind, via = "menu") {
   if (kind === "triplet" && rows.length !== 3) { tell(words.select.closerHint); return; }
   if (rows.length < 2) { tell(words.select.none); return; }
   const made = kind === "triplet" ? kind : rows.length === 2 ? { together: "must_link", apart: "cannot_link" }[kind] : kind;
-  say("say", { kind: made, items }, via).then((reply) => reply && tell(words.said.answered(statementWords({ op: "say", body: { kind: made, items } }))));
+  const body = { kind: made, items };
+  say("say", body, via).then((reply) => confirm(reply, { op: "say", body }));
 }
 /** Read statements, or the answers of `linkwise ask`, from a file into the project. */
 export async function readStatements(file) {
@@ -212,7 +215,7 @@ export function splitBranch(via = "menu") {
   if (!now || v < 0 || now.first[v] < 0) { tell(words.select.splitHint); return; }
   for (let c = now.first[v]; c >= 0; c = now.next[c]) parts.push(namesOf(rowsBelow(now, c)));
   const body = { parts };
-  say("split", body, via).then((reply) => reply && tell(words.said.answered(statementWords({ op: "split", body }))));
+  say("split", body, via).then((reply) => confirm(reply, { op: "split", body }));
 }
 export const lockSelection = (via) => selection.value.length > 1 && say("lock", { items: namesOf(selection.value) }, via);
 export const nameSelection = (text, via) => text && say("name", { items: namesOf(selection.value), text }, via);

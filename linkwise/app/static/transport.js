@@ -5,10 +5,13 @@ import { unpack } from "./arrays.js";
 /** How many statements wait, and whether the server can be reached. */
 export const unsaved = signal(0), reachable = signal(true), notSaved = signal("");
 
+/** Hints are written in lower case for the terminal; those that can be typed stay as they are. */
+const asSentence = (hint) => (/^(pip|linkwise) /.test(hint) ? hint : hint.charAt(0).toUpperCase() + hint.slice(1));
+
 export class Refused extends Error {
   constructor(status, told) {
     super(told.message || `The server answered ${status}.`);
-    Object.assign(this, { status, code: told.code, hint: told.hint || "", told });
+    Object.assign(this, { status, code: told.code, hint: asSentence(told.hint || ""), told });
   }
 }
 

@@ -40,6 +40,7 @@ def test_pictures_are_items_and_those_that_look_alike_are_close():
     items = items_of(found.table, found.roles)
     assert items.ids[:2] == ["0-0", "1-1"]
     assert [items.picture(row) for row in range(9)] == names  # where the archive has them
+    assert {Pictures("photos.zip", raw).picture(name)[0] for name in names} == {"image/png"}
     gap = np.linalg.norm(items.X[:, None] - items.X[None], axis=2)
     for row in range(9):
         alike = np.arange(9) % 3 == row % 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -123,12 +124,22 @@ def test_roles_and_options_that_do_not_exist_are_refused(roles, options, words):
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"\x89PNG\r\n\x1a\n" + bytes(50), b"\x80\x04pickle", b"a,a\n1,2\n", b"\x00" * 100]
+    ("name", "raw", "words"),
+    [
+        ("beers.csv", b"", "is empty"),
+        ("beers.png", b"\x89PNG\r\n\x1a\n" + bytes(50), "a single picture.*one zip archive"),
+        ("beers.csv", b"\x80\x04pickle", "pickle"),
+        ("beers.csv", b"a,a\n1,2\n", "twice|more than once|two columns|both"),
+        ("beers.csv", b"\x00" * 100, "NUL"),
+        ("beers.nwk", b"((a,b),c);", "is a tree.*under Knowledge"),
+        ("beers.html", b" <html><b>x</b></html>", "is a web page.*CSV"),
+        ("a.jsonl", b'{"format":"linkwise.dialogue/1","n_samples":2}\n', "log of answers.*under Knowledge"),
+    ],
 )
-def test_files_that_are_not_tables_are_refused_in_words(raw):
+def test_files_that_are_not_tables_are_refused_in_words(name, raw, words):
     with pytest.raises(LinkwiseError) as refused:
-        preview("beers.csv", raw)
-    assert "Traceback" not in str(refused.value)
+        preview(name, raw)
+    assert re.search(words, str(refused.value), re.DOTALL)
 
 
 def test_names_that_occur_twice_are_made_different_on_request_only():
