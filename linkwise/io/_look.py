@@ -91,7 +91,7 @@ class Look:
 
     @property
     def command(self) -> str:
-        """The command that clusters the table, as one types it; in Python where the table is no file."""
+        """The command that clusters the table, as one types it; in Python where the table is not a file."""
         return self._typed(self.arguments)
 
     def _typed(self, arguments: dict[str, Any]) -> str:

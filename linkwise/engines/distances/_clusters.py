@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from linkwise._threads import SLICE, Workers
@@ -75,7 +77,7 @@ class ClustersOfVectors:
         members = self._members()
         bands = len(members.block_of)
         ends = np.linspace(0, bands, self._calls() + 1).astype(int).tolist()
-        for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        for begin, end in itertools.pairwise(ends):
             workers.over(store_clusters, runs, SLICE // runs, members, self.kind, self.root, D, met, begin, end)
         low = gap.min(axis=0)
         nearest = np.where((gap == low) & (met.nearest >= 0), met.nearest, m).min(axis=0)

@@ -205,7 +205,7 @@ def store_clusters(
 ) -> None:
     """Write the distances of the clusters of some bands to these and later ones to ``D``, both ways round.
 
-    Run ``r`` of R takes bands ``begin + r``, ``begin + r + R``, ...; this call does the runs from ``start`` to ``stop``.
+    Run ``r`` of R takes bands ``begin + r``, ``begin + r + R``, ...; this call does runs from ``start`` to ``stop``.
     """
     members = borrowed(members)
     met = borrowed(met)
