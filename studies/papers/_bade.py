@@ -221,7 +221,7 @@ def refined(
     classes = class_f(truth, tree, labeled=told)
     hidden, new = np.isin(texts.node, unknown), made.taxonomy.node >= known.n_nodes
     fresh = (node < 0) & ~hidden
-    return {
+    found = {
         "H-correlation": h_correlation(truth, tree),
         "HAC": h_correlation(truth, plain),
         MEASURES[1]: classes.leaf,
@@ -229,8 +229,8 @@ def refined(
         "placed": float((made.taxonomy.node == texts.node)[fresh].mean()),
         "branches": float(made.n_new),
         "known, in branches": float(new[fresh].mean()),
-        "unknown, in branches": float(new[hidden].mean()) if hidden.any() else float("nan"),
     }
+    return found | ({"unknown, in branches": float(new[hidden].mean())} if hidden.any() else {})
 
 
 def refinement(settings: Settings) -> Iterator[Exhibit]:
@@ -253,7 +253,7 @@ def refinement(settings: Settings) -> Iterator[Exhibit]:
     found, claims = [], {}
     for (data, setting), some in rows.items():
         mean = {name: mean_and_error([one[name] for one in some]) for name in some[0]}
-        found += [Found(f"{data}, {SETTINGS[setting]}", name, *value) for name, value in mean.items() if value[2]]
+        found += [Found(f"{data}, {SETTINGS[setting]}", name, *value) for name, value in mean.items()]
         if setting == 1:
             claims[f"{data}, H-correlation above HAC"] = mean["H-correlation"][0] - mean["HAC"][0]
         else:
