@@ -282,9 +282,9 @@ BADE = Paper(
         "Texts with a tree of classes, of which some documents per class are labeled; everything the tree says about "
         "these is a constraint. Sets stand in for the paper's: the same trees, with other documents (Reuters 1 and 2) "
         "or other words (Banksearch); Figure 3 takes 20 Newsgroups as well. Terms are those of at least five documents "
-        "that weigh most, up to 5,000 (1,000 with --quick), of which the sets have fewer; biHAC makes up to 50 runs (10 "
-        "with --quick). The paper prints no numbers; its curves are compared by what section 5.3 says of each set and "
-        "measure."
+        "that weigh most, up to 5,000 (1,000 with --quick), of which the sets have fewer; biHAC makes up to 50 runs, "
+        "with --quick 10. The paper prints no numbers; its curves are compared by what section 5.3 says of each set "
+        "and measure."
     ),
     exhibits={"3": refinement} | {number: texts(number) for number in SETS},
 )
