@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._messages import many
+from linkwise._messages import hint, many
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect_statements import KINDS, Collector
@@ -90,7 +90,11 @@ def _refuse_repeats(
         if seen.setdefault(name, line) == line:
             kept.append(at)
         else:
-            msg = f"{into.name}, line {line}: {shown(name)} is in line {seen[name]} already."
+            first = hint(command="--skip-bad, which keeps the first", python="skip_bad=True, which keeps the first")
+            msg = (
+                f"{into.name}, line {line}: {shown(name)} is in line {seen[name]} already.\n"
+                f"Hint: a sample has one row; delete one of the two, or give {first}."
+            )
             into.skip(ConstraintError(msg))
     return [rows[0][at] for at in kept], [rows[1][at] for at in kept], [rows[2][at] for at in kept]
 

@@ -268,7 +268,7 @@ def read_knowledge(
         Skip rows that cannot be read and samples that are not in the data, and list them in ``skipped``. A group stays
         without them.
     encoding : str, optional
-        Encoding of the files, as for `read_data`.
+        Encoding of the files, as for `read_data`; one that is UTF-8 is read as such, with a warning.
     together, apart, labels : sequence of str
         Columns that the Table in ``ids`` has kept, as in ``read_data(..., keep=["email"])``. Samples with the same
         value of ``together`` belong together; those with the same value of ``apart`` are apart, as in "at most one per
@@ -300,7 +300,7 @@ def read_knowledge(
     for one in sources:
         into.open_file(source_name(one))
         before = into.trimmed
-        _read_one(into, read_text(one, encoding), format, one)
+        _read_one(into, read_text(one, encoding, unless_utf8=True), format, one)
         if into.trimmed > before:
             warn_user(f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.")
     asked = (("together", together), ("apart", apart), ("labels", labels))

@@ -117,8 +117,10 @@ def _read_two(into: Collector, text: str, rows: list[Row], header: list[str]) ->
         names = 0 if share[0] >= share[1] else 1
         sure = share[names] > 0.5
     else:
-        names = next((at for at in (0, 1) if len(set(columns[at])) == len(rows)), 0)
-        sure = len(set(columns[names])) == len(rows)
+        differ = [len(set(column)) for column in columns]
+        names = 0 if differ[0] >= differ[1] else 1
+        # a sample may be in two groups by mistake, which its reader says better than a word about headers
+        sure = differ[names] == len(rows) or (3 * differ[names] > 2 * len(rows) and 2 * min(differ) <= len(rows))
     groups = [cell for cell in columns[1 - names] if cell.lower() not in MISSING]
     if not sure or len(set(groups)) == len(groups) or any("/" in cell for cell in groups):
         return False

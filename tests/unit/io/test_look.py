@@ -194,3 +194,22 @@ def test_what_is_proposed_for_a_frame_runs_in_python():
     assert len(results[0].labels) == 60
     with pytest.raises(LinkwiseError, match=r"`linkwise.io.look\(X\)` proposes how to read them"):
         linkwise.cluster(data, n_clusters=2)
+
+
+def test_whole_numbers_called_ids_are_not_compared_by():
+    rows = "".join(f"{i * 7919 % 1000},{i * 104729 % 5000},{i % 3}.5,{i + 3}\n" for i in range(12))
+    found, roles = of("id_old,customerId,size,legs\n" + rows)
+    assert [roles[name] for name in ("id_old", "customerId", "size", "legs")] == [
+        "names",
+        "identifiers",
+        "numbers",
+        "numbers",
+    ]
+    assert found.arguments["drop"] == ["customerId"]
+
+
+def test_a_mark_that_may_divide_thousands_is_shown_with_what_to_write():
+    rows = "".join(f"n{i};{i},5;{i},25;1.{i}16\n" for i in range(1, 9))
+    found, roles = of("name;x;y;sales\n" + rows)
+    assert roles["sales"] == "unclear numbers"
+    assert "if the point divides thousands, write 1116 to compare by it" in str(found)
