@@ -162,9 +162,9 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
 
     Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *classes*
     (categories in a column called class, label or the like), *text*, *repeated words* (many values, some of them more
-    than once, such as e-mail addresses), *codes* (digits after a zero, such as ``00412``),
-    *row numbers* and *identifiers* (whole numbers, each once, in a column called id, key or the like), *dates*, *numbers with
-    words* (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text
+    than once, such as e-mail addresses), *codes* (digits after a zero, such as ``00412``), *row numbers* and
+    *identifiers* (whole numbers, each once, in a column called id, key or the like), *dates*, *numbers with words*
+    (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text
     where there is nothing else. The proposal is tried: the table has been read with it before it is returned.
 
     Parameters

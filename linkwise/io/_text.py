@@ -57,7 +57,7 @@ def read_raw(source: Any) -> bytes:
 def read_text(source: Any, encoding: str | None = None, *, unless_utf8: bool = False) -> str:
     """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV, and so is a Parquet file.
 
-    With ``unless_utf8``, a text that is UTF-8 beyond ASCII is read as that, whatever the encoding, and a warning says so.
+    With ``unless_utf8``, a text that is UTF-8 beyond ASCII is read as that, not in ``encoding``, with a warning.
     """
     from linkwise.io._arrow_files import arrow_text, is_arrow
     from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
