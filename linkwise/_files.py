@@ -103,7 +103,7 @@ def decode(raw: bytes, name: str, encoding: str | None = None, *, guess: bool = 
 
 
 def is_utf8(raw: bytes) -> bool:
-    """Whether bytes are a text in UTF-8 with characters beyond ASCII, which another encoding hardly ever is by chance."""
+    """Whether bytes are a text in UTF-8 with characters beyond ASCII, which others hardly ever are by chance."""
     if raw.isascii():
         return False
     try:

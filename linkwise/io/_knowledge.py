@@ -265,8 +265,8 @@ def read_knowledge(
     format : {"statements", "lines", "groups", "paths", "parents", "newick", "json"}, optional
         What the files hold; by default found out from their endings and first lines.
     skip_bad : bool, default=False
-        Skip rows that cannot be read and samples that are not in the data, and list them in ``skipped``. A group stays
-        without them.
+        Skip rows that cannot be read, samples and leaves of a tree that are not in the data, and list them in
+        ``skipped``. A group and a tree stay without them.
     encoding : str, optional
         Encoding of the files, as for `read_data`; one that is UTF-8 is read as such, with a warning.
     together, apart, labels : sequence of str
@@ -337,6 +337,12 @@ def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
 def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None:
     _refuse_long_lines(into.name, text)
     ending = Path(into.name.removesuffix(".gz")).suffix.lower() if is_path(source) else ""
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        msg = (
+            f"{into.name} is a NEXUS file, expected a tree in Newick.\n"
+            "Hint: save it as Newick; with Biopython: Bio.Phylo.convert('t.nex', 'nexus', 't.nwk', 'newick')"
+        )
+        raise ConstraintError(msg)
     if form is None and read_own_headers(into, text, _header(text), ending):
         return
     form = form or _recognize(text, ending)

@@ -33,12 +33,16 @@ from linkwise.io._prepare import Table
 from linkwise.io._text import NUMBER, is_path, read_raw, shown, source_name
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
-_CALLED_ID = re.compile(r"(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?", re.IGNORECASE)
+_CALLED_ID = re.compile(
+    r"(?i:(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?)|.*[a-z](ID|Id)s?"
+)
 _CALLED_KEY = re.compile(r"(?i:(.*[_ .-])?(ids?|key|nr|no|code)([_ .-].*)?)|.*[a-z](ID|Id)s?")
 _CALLED_CLASS = re.compile(r"label|class|target|cluster|klasse", re.IGNORECASE)
 _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))  # -99, 999, -9999, ...
 _CODE = re.compile(r"0\d+")  # a number would lose the zero before it
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
+_WORDS_IN_NAME = 8  # in a column where most cells have three words or fewer
+_STANDS_OUT = 20  # so many times as often as any other: a word for a missing value, such as "unknown"
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16"}
@@ -281,6 +285,7 @@ class _Judge:
     def __init__(self, found: Columns, script: Script, *, has_index: bool, is_file: bool) -> None:
         self.found, self.script, self.is_file = found, script, is_file
         self.marks: list[str] = []  # cells that are to be read as missing
+        self.unknown: dict[str, str] = {}  # of columns of words, what stands for a missing one
         self._odd: dict[str, tuple[str, ...]] = {}
         self._values: dict[str, FloatArray] = {}
         judged = [self._judge(column) for column in range(len(found.names))]
@@ -343,8 +348,9 @@ class _Judge:
             )
             block = [f"~{name}" if self._has_several_words(name) else name for name in (*repeated, *self._of("codes"))]
             options = "" if self.name is None else f" --id {shlex.quote(self.name)}"
+            gone = "".join(f" --missing {shlex.quote(word)}" for word in dict.fromkeys(self.unknown.values()))
             command = (
-                f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}"
+                f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}{gone}"
                 if self.is_file
                 else f"linkwise.selection.group_records(data, block={block!r})"
             )
@@ -391,7 +397,9 @@ class _Judge:
         if len(distinct) == 1 and len(cells) > 1 and not gone:
             return LookedColumn(name, "constant", (f"always {shown(there[0])}",))
         if 20 * sum(bool(_CODE.fullmatch(cell)) for cell in there) >= len(there):
-            return LookedColumn(name, "codes", (f"such as {shown(there[0], 30)}", *told), n_missing=gone)
+            such = next(cell for cell in there if _CODE.fullmatch(cell))
+            told += self._stand_in(name, distinct)
+            return LookedColumn(name, "codes", (f"such as {shown(such, 30)}", *told), n_missing=gone)
         odd = [cell for cell in distinct if self.script.number(cell) is None]
         n_odd = sum(distinct[cell] for cell in odd)
         if len(distinct) == 1 and not n_odd:
@@ -446,11 +454,20 @@ class _Judge:
             words = f"{many(len(distinct), 'value')}: {some_of(often, 4)}{and_more(4, len(distinct))}"
             return LookedColumn(name, "categories", (words, *told), n_missing=gone)
         if len(distinct) == len(there):
-            role = "text" if max(lengths) > 3 else "names"
+            role = "text" if max(lengths) > _WORDS_IN_NAME else "names"
             return LookedColumn(name, role, (f"such as {shown(there[0], 30)}", *told) if told else (), n_missing=gone)
         common, times = distinct.most_common(1)[0]
         words = f"{many(len(distinct), 'value')}; {shown(common, 30)} is in {times:,} rows"
+        told += self._stand_in(name, distinct)
         return LookedColumn(name, "repeated words", (words, *told), n_missing=gone)
+
+    def _stand_in(self, name: str, distinct: Counter[str]) -> list[str]:
+        """Find a word that stands for a missing value in a column of many others, and note it."""
+        (word, times), *others = distinct.most_common(2)
+        if not others or times < _STANDS_OUT * others[0][1] or _CODE.fullmatch(word):
+            return []
+        self.unknown.setdefault(name, word)
+        return [f"{shown(word, 30)} in {times:,} rows looks like a missing value"]
 
     def _sentinels(self, judged: list[LookedColumn]) -> None:
         """Find numbers that stand for missing ones, such as -999; they must be that wherever they occur."""

@@ -55,9 +55,9 @@ def _statement(into: Collector, line: int, plain: str) -> tuple[Kind, list[str]]
             msg = f"{where}: {shown(plain)} can never hold, since a sample is never apart from itself."
             raise ConstraintError(msg)
         return Kind.TRIPLET, [*near, *far]
-    for mark, two, more in ((_APART, Kind.CANNOT_LINK, Kind.APART), (_TOGETHER, Kind.MUST_LINK, Kind.TOGETHER)):
-        if mark.search(plain):
-            parts = [part.strip() for part in mark.split(plain)]
+    for sign, two, more in ((_APART, Kind.CANNOT_LINK, Kind.APART), (_TOGETHER, Kind.MUST_LINK, Kind.TOGETHER)):
+        if sign.search(plain):
+            parts = [part.strip() for part in sign.split(plain)]
             parts = _different(into, line, plain, parts)
             return (two if len(parts) == 2 else more), parts
     names = _different(into, line, plain, _names(plain, _mark(plain)))

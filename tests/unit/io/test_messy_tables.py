@@ -192,3 +192,41 @@ def test_a_sample_in_two_groups_is_the_fault_not_the_header(write):
     rows = "Hund 0;H\nHund 1;H\nKatze 0;K\nKatze 1;K\nMaus 0;M\nMaus 1;M\nHund 1;K\n"
     with pytest.raises(ConstraintError, match=r"line 8: 'Hund 1' is in line 3 already\.\nHint: a sample has one row"):
         read_knowledge(write("Tier;Gruppe\n" + rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.nwk", "(((Canis_lupus,Canis_latrans)Canis,Vulpes_ferrilata)Canidae,Felis_catus);"),
+        (
+            "t.json",
+            '{"all": [{"Canidae": [{"Canis": ["Canis lupus", "Canis latrans"]}, "Vulpes_ferrilata"]}, "Felis catus"]}',
+        ),
+        (
+            "t.csv",
+            "child,parent\nCanis lupus,Canis\nCanis latrans,Canis\nCanis,all\nFelis catus,all\nVulpes_ferrilata,Canis",
+        ),
+    ],
+)
+def test_leaves_that_are_not_in_the_data_can_be_left_out_of_a_tree(write, name, text, recwarn):
+    names = ["Canis lupus", "Canis latrans", "Felis catus", "Otter"]
+    with pytest.raises(ConstraintError, match=r"not in .*Vulpes_ferrilata"):
+        read_knowledge(write(text, name), names)
+    said = read_knowledge(write(text, name), names, skip_bad=True)
+    assert said.constraints == Constraints.from_ids(names, triplets=[names[:3]])
+    assert said.skipped[0].endswith(f"{name}: 1 leaf is not in the data: 'Vulpes_ferrilata'.")
+    assert "Canis" in said.taxonomies[0].names
+
+
+def test_a_nexus_file_is_called_so(write):
+    with pytest.raises(ConstraintError, match=r"is a NEXUS file, expected a tree in Newick\.\nHint: save it as Newick"):
+        read_knowledge(write("#NEXUS\nbegin trees;\ntree a = (A,B);\nend;\n", "t.nex"))
+
+
+def test_folders_under_a_header_of_their_own_are_paths(write):
+    path = write("Nr;Ordner\n0;Sport/Hockey\n3;Sport/Hockey\n1;Küche\n2;Sport/Fußball\n", "filed.csv")
+    with pytest.warns(LinkwiseWarning, match="Ordner was read as paths in a hierarchy, such as 'Sport/Hockey'"):
+        said = read_knowledge(path, 5).constraints
+    assert said == Constraints.build(5, triplets=[(0, 2, 1), (0, 3, 2)])
+    with pytest.raises(ConstraintError, match="did you mean sample,group"):
+        read_knowledge(write("Nr;Ordner\n0;a\n3;b\n1;a/b\n2;d\n", "odd.csv"), 5)
