@@ -16,7 +16,7 @@ from linkwise.exceptions import LinkwiseWarning
 from tests.contract.agreement import assert_alike, assert_same, clusters, partition
 from tests.contract.cases import ALL, CLUSTERERS, LABELS, LEARNERS, TREE, each, fit
 from tests.contract.discovery import blobs, table, truth
-from tests.profile import FULL, examples
+from tests.profile import examples
 
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
 
@@ -98,10 +98,8 @@ def test_layouts_and_containers_agree(case, kind, linkage, tmp_path):
     X = as_float32(X)
     c = table(kind, truth(kind, y, 10), len(X))
     expected = fit(case.make(linkage=linkage), X, c)
-    kinds = (
-        case.each_kind()
-    )  # samples are read in one place, whatever the statements: each layout with one of the kinds
-    for variant in layouts(X, tmp_path)[kinds.index(kind) :: 1 if FULL else len(kinds)]:
+    kinds = case.each_kind()
+    for variant in layouts(X, tmp_path)[kinds.index(kind) :: len(kinds)]:  # read in one place: each with one kind
         assert_same(fit(case.make(linkage=linkage), variant, c), expected)
 
 
