@@ -25,7 +25,7 @@ from linkwise.plots import to_plane
 from linkwise.problem import check, why
 from linkwise.result import Dendrogram
 
-LONG, STEP = 5_000, 0.05  # items from which on it is told how far a fit has come, and the steps
+LONG, STEP = 5_000, 0.05  # items from which on the progress of a fit is shown, and its steps
 UNCOMPILED = 5_000  # items whose first tree is SciPy's, which needs no compiling but all distances
 
 

@@ -22,7 +22,7 @@ from linkwise.app import Fitter, Standing, Statement, Store, Unit, fold, items_o
 from linkwise.app.files._answers_file import header_of, to_answers
 from linkwise.app.files._reading import MOST_ASKED, Reading, read_items
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import csv_line, labels_csv, save, typed_columns, write_knowledge, write_tree
+from linkwise.io import csv_line, labels_csv, named_file, save, typed_columns, write_knowledge, write_tree
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -153,9 +153,7 @@ class State:
 
     def said_file(self, name: str) -> io.BytesIO:
         """The statements that are relied on as an open file of a name."""
-        file = io.BytesIO(self.said_jsonl())
-        file.name = name
-        return file
+        return named_file(name, self.said_jsonl())
 
     def answers_jsonl(self) -> bytes:
         """The answers as a log of `linkwise ask`."""

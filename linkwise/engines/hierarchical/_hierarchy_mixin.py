@@ -178,7 +178,7 @@ class HierarchyMixin:
         ----------
         X : array-like of shape (n_new, n_features)
             New samples; with ``metric="precomputed"`` their dissimilarities from the samples of the fit, in its order
-            (not with ward, centroid and median linkage, which speak about centers).
+            (not with ward, centroid and median linkage, which are about centers).
 
         Returns
         -------

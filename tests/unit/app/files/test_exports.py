@@ -20,8 +20,8 @@ from linkwise.app._fitter import Fitter
 from linkwise.app._items import items_of
 from linkwise.app._log import New, Statement, read_body
 from linkwise.app._store import Store
+from linkwise.app.files import read_items, sample
 from linkwise.app.files._exports import State
-from linkwise.app.files._reading import read_items, sample
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError
 from tests.app.pictures import archive, square
