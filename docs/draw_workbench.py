@@ -1,6 +1,6 @@
 """Take pictures of every screen of the workbench: ``python docs/draw_workbench.py [FOLDER]``.
 
-With a folder, all screens in light and dark at three widths; without one, the two pictures of docs/workbench.md.
+With a folder, all screens in light and dark at three widths; without one, the pictures of docs/workbench.md.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
 
         def shoot(name: str) -> None:
             if folder is None:
-                if name in ("workbench", "conflict"):
+                if name in ("workbench", "conflict", "move", "export"):
                     page.set_viewport_size({"width": 1280, "height": 800})
                     page.wait_for_timeout(800)
                     page.screenshot(path=IMAGES / f"{name}.png")
