@@ -34,6 +34,7 @@ _NOT_TEXT = (
     (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
 )
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+ENCODINGS = {"": "UTF-8", "cp1252": "Windows-1252", "latin2": "Latin 2", "utf-16": "UTF-16"}  # what they are called
 _UNUSED_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that Windows-1252 has no character for
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -100,6 +101,17 @@ def decode(raw: bytes, name: str, encoding: str | None = None, *, guess: bool = 
         msg = f"{name} is not UTF-8: byte {raw[bad.start]:#04x} at offset {bad.start}.\nHint: {advice}"
         raise LinkwiseError(msg) from bad
     return _line_ends(text)
+
+
+def is_utf8(raw: bytes) -> bool:
+    """Whether bytes are a text in UTF-8 with characters beyond ASCII, which others hardly ever are by chance."""
+    if raw.isascii():
+        return False
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def guess_encoding(raw: bytes) -> str | None:

@@ -20,7 +20,7 @@ from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, Linkw
 from linkwise.metrics import h_correlation
 
 TEXTS = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car", "house")]
-# what is blue is left out, so that nobody speaks about it
+# what is blue is left out, so that no statement is about it
 THINGS = Taxonomy.from_paths([None if "blue" in text else text.split()[1] for text in TEXTS])
 
 
