@@ -169,7 +169,7 @@ EXPECTED = {
     ("klein2002", "4.2"): (["same"], ["different"]),
     ("klein2002", "11"): (["same"] * 2, ["different"] * 2),
     ("klein2002", "12"): (["same"] * 5, ["different"] * 5),
-    ("bade2009", "3"): (["same"], ["different"]),
+    ("bade2009", "3"): (["same"] * 3, ["different"] * 3),
     ("bade2009", "9"): (["same"] * 18, ["different"] * 18),
     ("bade2009", "10"): (["same"] * 9, ["different"] * 9),
 }
