@@ -35,7 +35,7 @@ def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 def take_constants_as_numbers(kernel: Any) -> None:
     """Compile a kernel once for all integers that other kernels write out in calls of it.
 
-    Numba would compile it anew for each, also for those that its first guess of a variable's type holds for constant:
+    Numba would compile it again for each, also for those that its first guess of a variable's type holds for constant:
     an eighth of all machine code, no faster than the rest.
     """
     compiles = kernel.compile

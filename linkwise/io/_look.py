@@ -41,7 +41,7 @@ _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in
 _CODE = re.compile(r"0\d+")  # a number would lose the zero before it
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
 _WORDS_IN_NAME = 8  # in a column where most cells have three words or fewer
-_STANDS_OUT = 20  # so many times as often as any other: a word for a missing value, such as "unknown"
+_STANDS_OUT = 20  # this many times as often as any other: a word for a missing value, such as "unknown"
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 

@@ -105,7 +105,7 @@ class _Marks(NamedTuple):
     kind: IntArray
     at: IntArray
     end: IntArray
-    joins: list[int]  # for each comment that speaks of a join, the mark before it
+    joins: list[int]  # for each comment that is about a join, the mark before it
 
     def tokens(self, marks: IntArray) -> list[str]:
         """The words after some marks."""
