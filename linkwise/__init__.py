@@ -5,6 +5,6 @@ Public names are loaded when first used, so importing linkwise is fast and compi
 
 from linkwise._lazy import attach
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

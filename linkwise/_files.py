@@ -103,6 +103,17 @@ def decode(raw: bytes, name: str, encoding: str | None = None, *, guess: bool = 
     return _line_ends(text)
 
 
+def is_utf8(raw: bytes) -> bool:
+    """Whether bytes are a text in UTF-8 with characters beyond ASCII, which others hardly ever are by chance."""
+    if raw.isascii():
+        return False
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def guess_encoding(raw: bytes) -> str | None:
     """Return the encoding of a table that is not UTF-8, as spreadsheets write them, "utf-16" or "cp1252"; else None."""
     if raw.startswith(b"\x1f\x8b"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 # From the shortest way to import a name to the longest; the title of each page.
 PACKAGES = {
-    "linkwise": "The front: constraints, checks, methods",
+    "linkwise": "Constraints, checks, methods",
     "linkwise.constraints": "Statements and rules",
     "linkwise.sources": "Where statements come from",
     "linkwise.problem": "Checks, proofs, repairs",

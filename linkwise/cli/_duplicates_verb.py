@@ -43,7 +43,10 @@ _SHOWN = 5  # groups that are shown on the screen
     "be repeated.",
 )
 @click.option(
-    "--compare", multiple=True, metavar="COLUMN", help="Columns that decide how similar records are.  [default: all]"
+    "--compare",
+    multiple=True,
+    metavar="COLUMN",
+    help="Columns that decide how similar records are.  [default: all but those of --apart]",
 )
 @click.option(
     "--threshold",
@@ -55,6 +58,12 @@ _SHOWN = 5  # groups that are shown on the screen
 @click.option("--together", multiple=True, metavar="COLUMN", help="Records with the same value belong together.")
 @click.option("--apart", multiple=True, metavar="COLUMN", help="At most one record of each value, such as of a source.")
 @constraints_option("Pairs and groups of records.", dash=True)
+@click.option(
+    "--missing",
+    multiple=True,
+    metavar="WORD",
+    help="A word for a missing value, beside empty cells, NA, n/a, NaN, null, none and ?; may be repeated.",
+)
 @click.option("--encoding", metavar="NAME", help="Encoding of the files, such as latin2.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where the groups go: .csv or .tsv.")
 @force_option
@@ -66,6 +75,7 @@ def duplicates(
     compare: tuple[str, ...],
     threshold: float,
     constraints: tuple[str, ...],
+    missing: tuple[str, ...],
     encoding: str | None,
     output: str | None,
     force: bool,
@@ -87,7 +97,7 @@ def duplicates(
     if output is not None:
         require_ending(output, (".csv", ".tsv"))
         refuse_existing(output, force=force, inputs=[data, *constraints])
-    table = read_records(data, id=id_column, encoding=encoding)
+    table = read_records(data, id=id_column, encoding=encoding, missing=missing)
     options = {"labels": (), **columns, "encoding": encoding}
     known = None
     if constraints or says(options):
@@ -97,7 +107,7 @@ def duplicates(
             table,
             None if known is None else known.constraints,
             block=_names(block),
-            compare=_names(compare) or None,
+            compare=_names(compare) or _others(table, columns["apart"]),
             threshold=threshold,
         )
     groups = found.groups()
@@ -121,6 +131,11 @@ def duplicates(
         "written": output,
     }
     answer(told, "\n".join(lines), quiet=quiet)
+
+
+def _others(table: Table, apart: tuple[str, ...]) -> list[str] | None:
+    """All columns but those in which records of a group must differ; None if there are no others."""
+    return [column for column in table.beside if column not in _names(apart)] or None
 
 
 def _names(given: tuple[str, ...]) -> list[str]:

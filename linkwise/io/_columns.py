@@ -31,6 +31,7 @@ _GROUPED = {
     )
     for decimal, mark, end in ((".", ",", r"\.[0-9]+"), (",", r"\.", ",[0-9]+"))
 }
+WITH_UNIT = re.compile(r"[<>~]?\s*[+-]?\d+(?:[.,]\d+)?\s*[^\d\s,;:/-]{1,6}")
 _DIVIDERS = re.compile("[ '\u2019\u00a0\u202f]")
 _OF_NUMBERS = b"0123456789+-.eE \t"
 
@@ -347,6 +348,8 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bo
         mark, called, other = (",", "comma", decimal) if script.decimal == "." else (".", "point", point)
         plain = word.replace(mark, "")
         ways.append(f"write {shown(word)} without {called}s ({plain}); if the {called} is the decimal mark: {other}")
+    if "units" in like:
+        ways.append(f"write numbers such as {shown(examples['units'])} in {in_words(like['units'][:_SHOWN])} alone")
     if "script" in like:
         word = examples["script"]
         ways.append(f"write {shown(word)} in plain digits: {unicodedata.normalize('NFKC', word)}")
@@ -373,13 +376,16 @@ def kind_of(cells: list[str], script: Script = PLAIN) -> tuple[str, list[str]]:
     odd = list(dict.fromkeys(cell for cell in cells if script.number(cell) is None))
     if all(map(_UNCLEAR[script.decimal].fullmatch, odd)):
         return "thousands", odd
-    if all(map(COMMA.fullmatch, odd)):
-        return "comma", odd
+    commas = [cell for cell in odd if COMMA.fullmatch(cell)]
+    if 2 * len(commas) > len(odd):
+        return "comma", commas  # the rest is dirt, which is named once numbers are read
     if all(map(_INFINITE.fullmatch, odd)):
         return "infinite", odd
     if all(NUMBER.fullmatch(unicodedata.normalize("NFKC", cell)) for cell in odd):
         return "script", odd
     there = [cell for cell in cells if cell]
+    if all(WITH_UNIT.fullmatch(cell) for cell in there):
+        return "units", odd
     strange = set(odd)
     if 2 * sum(cell in strange for cell in there) < len(there):
         return "dirty", odd

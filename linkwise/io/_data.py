@@ -17,7 +17,7 @@ from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._archive import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._arrow_files import is_arrow, read_arrow
-from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script, kind_of
+from linkwise.io._columns import MISSING, PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script, kind_of
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
 from linkwise.io._text import is_path, read_raw, shown, source_name
@@ -177,6 +177,7 @@ def read_records(
     *,
     id: str | None = None,  # noqa: A002 - as in read_data
     encoding: str | None = None,
+    missing: Sequence[str] | str = (),
 ) -> Table:
     r"""Read all columns of a table as text, to be compared as `linkwise.selection.group_records` does.
 
@@ -184,6 +185,8 @@ def read_records(
     ----------
     source, id, encoding
         As for `read_data`.
+    missing : str or sequence of str
+        Words for a missing value, as for `read_data`; such cells are empty in ``beside``.
 
     Returns
     -------
@@ -202,7 +205,12 @@ def read_records(
         msg = f"{source_name(source)} is a sparse matrix, expected a table with columns of text."
         raise LinkwiseError(msg)
     ids = sample_names(found, id, names)
-    beside = {column: tuple(found.words(at)) for at, column in enumerate(found.names) if column != id}
+    gone = frozenset(_listed(missing=missing)[0])
+    beside = {
+        column: tuple("" if cell in gone or cell.lower() in MISSING else cell for cell in found.words(at))
+        for at, column in enumerate(found.names)
+        if column != id
+    }
     lines = np.array([found.place(row) for row in range(found.n_rows)], dtype=np.intp)
     made = Preparation(id=id)
     return Table(np.empty((found.n_rows, 0)), ids, (), preparation=made, beside=beside, lines=lines)

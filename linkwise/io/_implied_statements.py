@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._messages import many
+from linkwise._messages import hint, many, some_of
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect_statements import KINDS, Collector
@@ -24,12 +24,36 @@ GROUPS = ("group", "label", "class", "cluster")  # the last three also say that 
 
 def read_newick(into: Collector, text: str) -> None:
     """Read a tree as triplets; the samples are its leaves, or nodes with the names of samples."""
-    _take(into, lambda ids: Taxonomy.from_newick(text, ids))
+    _take(into, _of_leaves(into, lambda ids: Taxonomy.from_newick(text, ids)))
 
 
 def read_nested(into: Collector, nested: Any) -> None:
     """Read nested JSON as triplets."""
-    _take(into, lambda ids: Taxonomy.from_nested(nested, ids))
+    _take(into, _of_leaves(into, lambda ids: Taxonomy.from_nested(nested, ids)))
+
+
+def _of_leaves(into: Collector, read: Callable[[Any], Taxonomy]) -> Callable[[Any], Taxonomy]:
+    """Leave out leaves that are not samples, where bad ones are skipped."""
+
+    def reading(ids: list[str] | None) -> Taxonomy:
+        if ids is None or not into.skip_bad:
+            return read(ids)
+        bare, samples = read(None), set(ids)
+        leaves = [str(name) for name in (range(bare.n_samples) if bare.ids is None else bare.ids.tolist())]
+        strange = [name for name in leaves if not {name, name.replace("_", " ")} & samples]
+        if not strange:
+            return read(ids)
+        _skip_leaves(into, strange)
+        whole = read([*ids, *strange])
+        return Taxonomy(whole.parent, whole.node[: len(ids)], names=whole.names, ids=ids)
+
+    return reading
+
+
+def _skip_leaves(into: Collector, strange: list[str]) -> None:
+    """Skip leaves that are not samples, or refuse them."""
+    are = f"{many(len(strange), 'leaf', 'leaves')} {'is' if len(strange) == 1 else 'are'}"
+    into.skip(ConstraintError(f"{into.name}: {are} not in the data: {some_of([shown(name) for name in strange])}."))
 
 
 def read_tree(into: Collector, text: str) -> None:
@@ -90,7 +114,11 @@ def _refuse_repeats(
         if seen.setdefault(name, line) == line:
             kept.append(at)
         else:
-            msg = f"{into.name}, line {line}: {shown(name)} is in line {seen[name]} already."
+            first = hint(command="--skip-bad, which keeps the first", python="skip_bad=True, which keeps the first")
+            msg = (
+                f"{into.name}, line {line}: {shown(name)} is in line {seen[name]} already.\n"
+                f"Hint: a sample has one row; delete one of the two, or give {first}."
+            )
             into.skip(ConstraintError(msg))
     return [rows[0][at] for at in kept], [rows[1][at] for at in kept], [rows[2][at] for at in kept]
 
@@ -156,10 +184,7 @@ def read_parents(into: Collector, text: str, keys: list[str]) -> None:
             return bare.place(leaves, ids=leaves)
         strange = sorted(set(leaves) - set(ids))
         if strange:
-            listed = ", ".join(map(shown, strange[:5]))
-            are = "is" if len(strange) == 1 else "are"
-            msg = f"{many(len(strange), 'leaf', 'leaves')} {are} not in the data: {listed}."
-            raise LinkwiseError(msg)
+            _skip_leaves(into, strange)
         nodes = set(names)
         return bare.place([name if name in nodes else None for name in ids], ids=ids)
 

@@ -265,10 +265,10 @@ def read_knowledge(
     format : {"statements", "lines", "groups", "paths", "parents", "newick", "json"}, optional
         What the files hold; by default found out from their endings and first lines.
     skip_bad : bool, default=False
-        Skip rows that cannot be read and samples that are not in the data, and list them in ``skipped``. A group stays
-        without them.
+        Skip rows that cannot be read, samples and leaves of a tree that are not in the data, and list them in
+        ``skipped``. A group and a tree stay without them.
     encoding : str, optional
-        Encoding of the files, as for `read_data`.
+        Encoding of the files, as for `read_data`; one that is UTF-8 is read as such, with a warning.
     together, apart, labels : sequence of str
         Columns that the Table in ``ids`` has kept, as in ``read_data(..., keep=["email"])``. Samples with the same
         value of ``together`` belong together; those with the same value of ``apart`` are apart, as in "at most one per
@@ -300,7 +300,7 @@ def read_knowledge(
     for one in sources:
         into.open_file(source_name(one))
         before = into.trimmed
-        _read_one(into, read_text(one, encoding), format, one)
+        _read_one(into, read_text(one, encoding, unless_utf8=True), format, one)
         if into.trimmed > before:
             warn_user(f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.")
     asked = (("together", together), ("apart", apart), ("labels", labels))
@@ -337,6 +337,12 @@ def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
 def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None:
     _refuse_long_lines(into.name, text)
     ending = Path(into.name.removesuffix(".gz")).suffix.lower() if is_path(source) else ""
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        msg = (
+            f"{into.name} is a NEXUS file, expected a tree in Newick.\n"
+            "Hint: save it as Newick; with Biopython: Bio.Phylo.convert('t.nex', 'nexus', 't.nwk', 'newick')"
+        )
+        raise ConstraintError(msg)
     if form is None and read_own_headers(into, text, _header(text), ending):
         return
     form = form or _recognize(text, ending)

@@ -16,18 +16,32 @@ from linkwise._files import ENCODINGS, guess_encoding
 from linkwise._messages import and_more, in_words, many, number, some_of
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._columns import COMMA, MISSING, Columns, DelimitedColumns, Script, has_decimal_comma, typed_columns
+from linkwise.io._columns import (
+    COMMA,
+    MISSING,
+    WITH_UNIT,
+    Columns,
+    DelimitedColumns,
+    Script,
+    has_decimal_comma,
+    kind_of,
+    typed_columns,
+)
 from linkwise.io._data import open_columns, read_data
 from linkwise.io._prepare import Table
 from linkwise.io._text import NUMBER, is_path, named_file, read_raw, shown, source_name
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
-_WITH_UNIT = re.compile(r"[<>~]?\s*[+-]?\d+(?:[.,]\d+)?\s*[^\d\s,;:/-]{1,6}")
-_CALLED_ID = re.compile(r"(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?", re.IGNORECASE)
+_CALLED_ID = re.compile(
+    r"(?i:(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?)|.*[a-z](ID|Id)s?"
+)
+_CALLED_KEY = re.compile(r"(?i:(.*[_ .-])?(ids?|key|nr|no|code)([_ .-].*)?)|.*[a-z](ID|Id)s?")
 _CALLED_CLASS = re.compile(r"label|class|target|cluster|klasse", re.IGNORECASE)
 _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))  # -99, 999, -9999, ...
 _CODE = re.compile(r"0\d+")  # a number would lose the zero before it
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
+_WORDS_IN_NAME = 8  # in a column where most cells have three words or fewer
+_STANDS_OUT = 20  # this many times as often as any other: a word for a missing value, such as "unknown"
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
@@ -150,8 +164,9 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
 
     Every column gets a role: *names* (of the samples), *numbers*, *categories* (words with few values), *classes*
     (categories in a column called class, label or the like), *text*, *repeated words* (many values, some of them more
-    than once, such as e-mail addresses), *codes* (digits after a zero, such as ``00412``), *dates*, *numbers with
-    words* (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text
+    than once, such as e-mail addresses), *codes* (digits after a zero, such as ``00412``), *row numbers* and
+    *identifiers* (whole numbers, each once, in a column called id, key or the like), *dates*, *numbers with words*
+    (such as ``12 kg``), *constant* or *empty*. Samples are compared by numbers and categories, or by a text
     where there is nothing else. The proposal is tried: the table has been read with it before it is returned.
 
     Parameters
@@ -261,6 +276,7 @@ class _Judge:
     def __init__(self, found: Columns, script: Script, *, has_index: bool, is_file: bool) -> None:
         self.found, self.script, self.is_file = found, script, is_file
         self.marks: list[str] = []  # cells that are to be read as missing
+        self.unknown: dict[str, str] = {}  # of columns of words, what stands for a missing one
         self._odd: dict[str, tuple[str, ...]] = {}
         self._values: dict[str, FloatArray] = {}
         judged = [self._judge(column) for column in range(len(found.names))]
@@ -323,8 +339,9 @@ class _Judge:
             )
             block = [f"~{name}" if self._has_several_words(name) else name for name in (*repeated, *self._of("codes"))]
             options = "" if self.name is None else f" --id {shlex.quote(self.name)}"
+            gone = "".join(f" --missing {shlex.quote(word)}" for word in dict.fromkeys(self.unknown.values()))
             command = (
-                f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}"
+                f"linkwise duplicates {shlex.quote(self.found.name)}{options} {typed_columns('block', block)}{gone}"
                 if self.is_file
                 else f"linkwise.selection.group_records(data, block={block!r})"
             )
@@ -371,7 +388,9 @@ class _Judge:
         if len(distinct) == 1 and len(cells) > 1 and not gone:
             return LookedColumn(name, "constant", (f"always {shown(there[0])}",))
         if 20 * sum(bool(_CODE.fullmatch(cell)) for cell in there) >= len(there):
-            return LookedColumn(name, "codes", (f"such as {shown(there[0], 30)}", *told), n_missing=gone)
+            such = next(cell for cell in there if _CODE.fullmatch(cell))
+            told += self._stand_in(name, distinct)
+            return LookedColumn(name, "codes", (f"such as {shown(such, 30)}", *told), n_missing=gone)
         odd = [cell for cell in distinct if self.script.number(cell) is None]
         n_odd = sum(distinct[cell] for cell in odd)
         if len(distinct) == 1 and not n_odd:
@@ -383,9 +402,14 @@ class _Judge:
             return LookedColumn(name, "dates", (f"such as {shown(there[0])}", *told), n_missing=gone)
         wrong = next((cell for cell in odd if not (COMMA.fullmatch(cell) or NUMBER.fullmatch(cell))), None)
         if wrong is None:
-            words = f"such as {shown(odd[0])}: points and commas are mixed up in this file"
+            if kind_of(cells, self.script)[0] == "thousands":
+                mark = "comma" if self.script.decimal == "." else "point"
+                plain = re.sub("[.,]", "", odd[0])
+                words = f"such as {shown(odd[0])}: if the {mark} divides thousands, write {plain} to compare by it"
+            else:
+                words = f"such as {shown(odd[0])}: points and commas are mixed up in this file"
             return LookedColumn(name, "unclear numbers", (words, *told), n_missing=gone)
-        if sum(bool(_WITH_UNIT.fullmatch(cell)) for cell in there) >= share:
+        if sum(bool(WITH_UNIT.fullmatch(cell)) for cell in there) >= share:
             words = f"such as {shown(odd[0])}; write the number alone to compare by it"
             return LookedColumn(name, "numbers with words", (words, *told), n_missing=gone)
         return self._words(name, there, distinct, gone, told)
@@ -421,11 +445,20 @@ class _Judge:
             words = f"{many(len(distinct), 'value')}: {some_of(often, 4)}{and_more(4, len(distinct))}"
             return LookedColumn(name, "categories", (words, *told), n_missing=gone)
         if len(distinct) == len(there):
-            role = "text" if max(lengths) > 3 else "names"
+            role = "text" if max(lengths) > _WORDS_IN_NAME else "names"
             return LookedColumn(name, role, (f"such as {shown(there[0], 30)}", *told) if told else (), n_missing=gone)
         common, times = distinct.most_common(1)[0]
         words = f"{many(len(distinct), 'value')}; {shown(common, 30)} is in {times:,} rows"
+        told += self._stand_in(name, distinct)
         return LookedColumn(name, "repeated words", (words, *told), n_missing=gone)
+
+    def _stand_in(self, name: str, distinct: Counter[str]) -> list[str]:
+        """Find a word that stands for a missing value in a column of many others, and note it."""
+        (word, times), *others = distinct.most_common(2)
+        if not others or times < _STANDS_OUT * others[0][1] or _CODE.fullmatch(word):
+            return []
+        self.unknown.setdefault(name, word)
+        return [f"{shown(word, 30)} in {times:,} rows looks like a missing value"]
 
     def _sentinels(self, judged: list[LookedColumn]) -> None:
         """Find numbers that stand for missing ones, such as -999; they must be that wherever they occur."""
@@ -452,6 +485,8 @@ class _Judge:
             return LookedColumn(column.name, "names", column.remarks if column.role == "names" else ())
         if column.role == "numbers" and self._counts(column.name):
             return LookedColumn(column.name, "row numbers", ("every row has its own, without gaps",))
+        if column.role == "numbers" and _CALLED_KEY.fullmatch(column.name) and _are_keys(self._values[column.name]):
+            return LookedColumn(column.name, "identifiers", ("every row has its own",))
         if column.role == "numbers":
             self.marks += [mark for mark in self._odd[column.name] if mark not in self.marks]
         if column.role == "categories" and _CALLED_CLASS.fullmatch(column.name):
@@ -467,6 +502,11 @@ class _Judge:
 def _is_count(values: FloatArray) -> bool:
     """Whether whole numbers run on without gaps, in whatever order."""
     return len(values) > 2 and bool((np.diff(np.sort(values)) == 1).all()) and float(values[0]).is_integer()
+
+
+def _are_keys(values: FloatArray) -> bool:
+    """Whether there are more than a few whole numbers, each of them once and none missing."""
+    return len(values) > 9 and len(np.unique(values)) == len(values) and bool((values % 1 == 0).all())
 
 
 def _is_far(values: FloatArray, mark: int) -> bool:

@@ -10,7 +10,7 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError
 from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._columns import MISSING
-from linkwise.io._implied_statements import GROUPS, SAMPLES, read_groups
+from linkwise.io._implied_statements import GROUPS, SAMPLES, read_groups, read_paths
 from linkwise.io._statements import RULES
 from linkwise.io._text import read_rows, shown
 
@@ -32,7 +32,8 @@ Row = tuple[int, list[str]]
 def read_own_headers(into: Collector, text: str, keys: list[str], ending: str) -> bool:
     """Read a table whose header linkwise does not know, if its cells leave one meaning; return whether it was read.
 
-    Two names and a verdict make must-links and cannot-links; names of samples beside repeated words make groups.
+    Two names and a verdict make must-links and cannot-links; names of samples beside repeated words make groups, beside
+    words with slashes a hierarchy.
     """
     ours = {"kind", "path", "parent"} & set(keys) or (set(SAMPLES) & set(keys) and set(GROUPS) & set(keys))
     if ending not in _TABLES or ours or len(keys) < 2 or len(set(keys)) < len(keys) or "" in keys:
@@ -117,9 +118,15 @@ def _read_two(into: Collector, text: str, rows: list[Row], header: list[str]) ->
         names = 0 if share[0] >= share[1] else 1
         sure = share[names] > 0.5
     else:
-        names = next((at for at in (0, 1) if len(set(columns[at])) == len(rows)), 0)
-        sure = len(set(columns[names])) == len(rows)
+        differ = [len(set(column)) for column in columns]
+        names = 0 if differ[0] >= differ[1] else 1
+        # a sample may be in two groups by mistake, which its reader says better than a word about headers
+        sure = differ[names] == len(rows) or (3 * differ[names] > 2 * len(rows) and 2 * min(differ) <= len(rows))
     groups = [cell for cell in columns[1 - names] if cell.lower() not in MISSING]
+    if sure and 2 * sum("/" in cell for cell in groups) > len(groups):
+        read_paths(into, text, ["sample", "path"] if names == 0 else ["path", "sample"])
+        warn_user(f"{into.name}: {header[1 - names]} was read as paths in a hierarchy, such as {shown(groups[0])}.")
+        return True
     if not sure or len(set(groups)) == len(groups) or any("/" in cell for cell in groups):
         return False
     word = header[1 - names]

@@ -44,7 +44,8 @@ def _statement(into: Collector, line: int, plain: str) -> tuple[Kind, list[str]]
     where = f"{into.name}, line {line}"
     if "|" in plain:
         left, _, right = plain.partition("|")
-        near, far = _names(left), _names(right)
+        mark = _mark(plain)
+        near, far = _names(left, mark), _names(right, mark)
         if len(near) == 1 and len(near[0]) == 2 and len(right.strip()) == 1:
             near = list(near[0])  # ab|c, as the literature writes it
         if len(near) != 2 or len(far) != 1 or "|" in right:
@@ -54,17 +55,20 @@ def _statement(into: Collector, line: int, plain: str) -> tuple[Kind, list[str]]
             msg = f"{where}: {shown(plain)} can never hold, since a sample is never apart from itself."
             raise ConstraintError(msg)
         return Kind.TRIPLET, [*near, *far]
-    for mark, two, more in ((_APART, Kind.CANNOT_LINK, Kind.APART), (_TOGETHER, Kind.MUST_LINK, Kind.TOGETHER)):
-        if mark.search(plain):
-            parts = [part.strip() for part in mark.split(plain)]
+    for sign, two, more in ((_APART, Kind.CANNOT_LINK, Kind.APART), (_TOGETHER, Kind.MUST_LINK, Kind.TOGETHER)):
+        if sign.search(plain):
+            parts = [part.strip() for part in sign.split(plain)]
             parts = _different(into, line, plain, parts)
             return (two if len(parts) == 2 else more), parts
-    names = _different(into, line, plain, _names(plain))
+    names = _different(into, line, plain, _names(plain, _mark(plain)))
     return (Kind.MUST_LINK if len(names) == 2 else Kind.TOGETHER), names
 
 
-def _names(text: str) -> list[str]:
-    mark = next((mark for mark in ",;\t" if mark in text.strip()), None)
+def _mark(plain: str) -> str | None:
+    return next((mark for mark in ",;\t" if mark in plain), None)
+
+
+def _names(text: str, mark: str | None) -> list[str]:
     return [part.strip() for part in text.split(mark) if part.strip()]
 
 
@@ -142,6 +146,8 @@ def _header_hint(keys: list[str]) -> str:
         )
     if len(keys) == 1:
         return "divide columns by commas, semicolons or tabs."
+    if keys[0].replace("-", "_").replace(" ", "_") in {*KINDS, *RULES}:
+        return f"that is a statement already; write {'kind,a,b,c' if len(keys) > 3 else 'kind,a,b'} above it."
     return (
         "write one statement per row, such as must_link,otter,mink under kind,a,b; groups such as apart name their "
         "samples in a column `samples`, divided by semicolons."

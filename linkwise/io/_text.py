@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -10,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from linkwise._files import decode, read_bytes, visible
+from linkwise._files import decode, is_utf8, read_bytes, visible
+from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
 
 # float() also takes "1_0", "nan" and digits of other scripts; a column of those is not a column of numbers
@@ -59,15 +61,31 @@ def read_raw(source: Any) -> bytes:
     return content.encode("utf-8", errors="surrogatepass") if isinstance(content, str) else bytes(content)
 
 
-def read_text(source: Any, encoding: str | None = None) -> str:
-    """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV, and so is a Parquet file."""
+def read_text(source: Any, encoding: str | None = None, *, unless_utf8: bool = False) -> str:
+    """Read a whole text, with line ends made one; the first sheet of an .xlsx file as CSV, and so is a Parquet file.
+
+    With ``unless_utf8``, a text that is UTF-8 beyond ASCII is read as that, not in ``encoding``, with a warning.
+    """
     from linkwise.io._arrow_files import arrow_text, is_arrow
     from linkwise.io._spreadsheet import is_spreadsheet, sheet_text
 
     raw, name = read_raw(source), source_name(source)
     if is_arrow(raw):
         return arrow_text(raw, name)
-    return sheet_text(raw, name) if is_spreadsheet(raw) else decode(raw, name, encoding, guess=True)
+    if is_spreadsheet(raw):
+        return sheet_text(raw, name)
+    if unless_utf8 and encoding is not None and is_utf8(raw) and _differs(encoding):
+        warn_user(f"{name} is UTF-8 and was read as such, not as {encoding}.")
+        encoding = None
+    return decode(raw, name, encoding, guess=True)
+
+
+def _differs(encoding: str) -> bool:
+    """Whether a known encoding is another one than UTF-8."""
+    try:
+        return not codecs.lookup(encoding).name.startswith("utf-8")
+    except LookupError:
+        return False
 
 
 def delimiter_of(text: str) -> str:

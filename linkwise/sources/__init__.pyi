@@ -36,3 +36,7 @@ from linkwise.sources._traces import (
 )
 
 """For other packages of linkwise."""
+
+from linkwise.sources._random_ranks import (
+    draw_ranks as draw_ranks,
+)

@@ -119,7 +119,7 @@ def _read_edges(is_a: Any) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
     if len(columns) != 2:
         msg = f"{_WHO}: is_a is {type(is_a).__name__}, expected OBO text, a path, or two columns (child, parent)."
         raise LinkwiseError(msg)
-    names, child, parent = edges_of_columns(*columns, _WHO)
+    names, child, parent = edges_of_columns(columns[0], columns[1], _WHO)
     return names, child[parent >= 0], parent[parent >= 0]
 
 

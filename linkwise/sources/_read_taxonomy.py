@@ -79,7 +79,7 @@ def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any
     strange = [str(name) for name in names[is_leaf].tolist() if str(name) not in samples]
     if strange:
         where = hint(
-            command="give the leaves the names of the samples.",
+            command="give the leaves the names of the samples, or --skip-bad to leave these leaves out.",
             python="give the node of each sample with `items=`.",
         )
         are = "is" if len(strange) == 1 else "are"

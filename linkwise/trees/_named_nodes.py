@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,11 +47,11 @@ def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = No
     """
     nodes = read_newick(text, forest, wanted, negative=True)
     names = list(nodes.name)
-    if not all(_SUPPORT.fullmatch(name) for name, leaf in zip(names, nodes.is_leaf, strict=True) if leaf):
-        for v in (v for v, leaf in enumerate(nodes.is_leaf) if not leaf):
+    if not all(map(_SUPPORT.fullmatch, compress(names, nodes.is_leaf.tolist()))):
+        for v in np.flatnonzero(~nodes.is_leaf).tolist():
             both = _SUPPORT_AND_NAME.fullmatch(names[v])
             names[v] = "" if _SUPPORT.fullmatch(names[v]) else names[v] if both is None else both[1].strip()
-    return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(names, dtype=np.str_))
+    return NamedNodes(nodes.above, np.array(names, dtype=np.str_))
 
 
 # -- nested dictionaries and JSON --------------------------------------------------------------------------------------

@@ -75,4 +75,5 @@ REASONS = {
     "linkwise.engines.hierarchical.sparse._refinement": "k-means beside a tree; the estimator merges",
     "linkwise.app.files._sample_tables": "the tables of the start page, written out",
     "linkwise.app.files._statements_file": "statements of files into a project; `_reading` reads tables",
+    "linkwise.trees._newick_arrays": "Newick as arrays, all marks at once; `_newick` reads the rest mark by mark",
 }

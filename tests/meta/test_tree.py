@@ -77,6 +77,7 @@ def test_change_fragments_can_be_assembled(tmp_path):
     assert '__version__ = "9.9.9"' in (tmp_path / "linkwise" / "__init__.py").read_text(encoding="utf-8")
     assert "version: 9.9.9\n" in (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
     # what comes before it is published joins the section; the next version gets one of its own
+    (tmp_path / "CHANGELOG.md").write_text(re.sub(r"(## 9\.9\.9 .*\n)", r"\1\nAt a glance.\n", text), encoding="utf-8")
     (tmp_path / "changes" / "late.fix.md").write_text("One more.\n")
     subprocess.run([*script, "--release", "9.9.9"], check=True)
     (tmp_path / "changes" / "name.change.md").write_text("A name.\n")
@@ -85,6 +86,7 @@ def test_change_fragments_can_be_assembled(tmp_path):
     assert re.findall(r"^## (\S+)", later, re.MULTILINE)[:2] == ["9.9.10", "9.9.9"]
     assert later.count("## 9.9.9 ") == 1
     assert "\n  for good.\n" in later
+    assert re.search(r"## 9\.9\.9 .*\n\nAt a glance\.\n\n###", later)
     assert "\n- One more.\n" in later.split("### Fixed\n", 1)[1]
     assert len(later.splitlines()) > len(text.splitlines())
 

@@ -111,7 +111,7 @@ class HierarchyMixin:
         who = type(self).__name__
         name = metric_name(self.metric, who=who)
         require_fitting(self.linkage, name, who=who)
-        if scipy.sparse.issparse(X):
+        if scipy.sparse.issparse(X) and hasattr(self, "get_params") and "linkage" in self.get_params(deep=False):
             _require_sparse(who, self.linkage, name)
         samples = super()._read(X)  # type: ignore[misc]
         if name == "precomputed":

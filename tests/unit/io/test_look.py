@@ -194,3 +194,42 @@ def test_what_is_proposed_for_a_frame_runs_in_python():
     assert len(results[0].labels) == 60
     with pytest.raises(LinkwiseError, match=r"`linkwise.io.look\(X\)` proposes how to read them"):
         linkwise.cluster(data, n_clusters=2)
+
+
+def test_whole_numbers_called_ids_are_not_compared_by():
+    rows = "".join(f"{i * 7919 % 1000},{i * 104729 % 5000},{i % 3}.5,{i + 3}\n" for i in range(12))
+    found, roles = of("id_old,customerId,size,legs\n" + rows)
+    assert [roles[name] for name in ("id_old", "customerId", "size", "legs")] == [
+        "names",
+        "identifiers",
+        "numbers",
+        "numbers",
+    ]
+    assert found.arguments["drop"] == ["customerId"]
+
+
+def test_a_mark_that_may_divide_thousands_is_shown_with_what_to_write():
+    rows = "".join(f"n{i};{i},5;{i},25;1.{i}16\n" for i in range(1, 9))
+    found, roles = of("name;x;y;sales\n" + rows)
+    assert roles["sales"] == "unclear numbers"
+    assert "if the point divides thousands, write 1116 to compare by it" in str(found)
+
+
+def test_names_of_more_words_are_names_and_a_frequent_word_of_records_counts_as_missing():
+    species = ["Canis lupus", "Canis l. familiaris (L., 1758)", "Felis catus", "Lynx lynx", "Puma concolor"]
+    assert of("Art;x\n" + "".join(f"{one};{i}.5\n" for i, one in enumerate(species)))[0].arguments["id"] == "Art"
+    rows = "".join(f"{7 * i},c{i // 2},0{i}1,{i % 3}\n{7 * i + 3},gone,unknown,{i % 2}\n" for i in range(60))
+    found, roles = of("CustomerID,mail,phone,kind\n" + rows)
+    assert roles["CustomerID"] == "names"
+    told = {column.name: column.remarks for column in found.columns}
+    assert told["phone"] == ("such as '001'", "'unknown' in 60 rows looks like a missing value")
+    assert "'gone' in 60 rows looks like a missing value" in told["mail"]
+
+
+def test_the_command_for_records_names_the_words_for_missing_values(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = "".join(f"{7 * i},c{i // 2},0{i}1,{i % 3}\n{7 * i + 3},gone,unknown,{i % 2}\n" for i in range(60))
+    path.write_text("CustomerID,mail,phone,kind\n" + rows)
+    assert "--id CustomerID --block mail,phone --missing gone --missing unknown" in str(look(path)).replace(
+        "--missing unknown --missing gone", "--missing gone --missing unknown"
+    )

@@ -7,7 +7,7 @@ import io
 import openpyxl
 import pytest
 
-from linkwise import read_data, read_knowledge
+from linkwise import Constraints, read_data, read_knowledge
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 
 
@@ -153,3 +153,80 @@ def test_amounts_alone_tell_that_commas_are_decimal(write):
     path = write("name;amount\na;1.482,51\nb;14.581,03\nc;900\n")
     with pytest.warns(LinkwiseWarning, match="decimal commas, as in 1.482,51"):
         assert read_data(path, id="name").X.ravel().tolist() == [1482.51, 14581.03, 900.0]
+
+
+def test_commas_and_units_are_told_from_texts_among_dirt(write):
+    rows = [f"n{i};{i},5;{i}0,{i}%;{['#DIV/0!', '12,5', '9,25', '7,5'][i % 4]};1.{i}00" for i in range(8)]
+    with pytest.raises(LinkwiseError) as wrong:
+        read_data(write("name;size;share;mass;sales\n" + "\n".join(rows) + "\n"), id="name")
+    advice = str(wrong.value).partition("Hint: ")[2]
+    assert "decimal commas: decimal=','" in advice
+    assert "write numbers such as '00,0%' in share alone" in advice
+    assert "drop" not in advice
+    assert "text" not in advice
+
+
+def test_statements_in_utf_8_are_read_beside_data_in_another_encoding(write):
+    data = read_data(write("name,x\nBär,1\nMöhre,2\n".encode("cp1252")), id="name", encoding="cp1252")
+    apart = Constraints.from_ids(["Bär", "Möhre"], cannot_link=[("Bär", "Möhre")])
+    said = write("kind,a,b\ncannot_link,Bär,Möhre\n", "said.csv")
+    with pytest.warns(LinkwiseWarning, match=r"said\.csv is UTF-8 and was read as such, not as cp1252"):
+        assert read_knowledge(said, data, encoding="cp1252").constraints == apart
+    western = write("kind,a,b\ncannot_link,Bär,Möhre\n".encode("cp1252"), "said.csv")
+    assert read_knowledge(western, data, encoding="cp1252").constraints == apart
+
+
+def test_names_with_spaces_stand_in_triplets_divided_by_commas(write):
+    names = ["Canis lupus", "Canis latrans", "Felis catus"]
+    said = read_knowledge(write("Canis lupus, Canis latrans | Felis catus\n", "said.txt"), names)
+    assert said.constraints == Constraints.from_ids(names, triplets=[names])
+
+
+def test_a_statement_without_a_header_gets_one_in_the_hint(write):
+    for row, header in (("must_link,a,b", "kind,a,b above"), ("triplet,a,b,c", "kind,a,b,c above")):
+        with pytest.raises(ConstraintError, match=f"is a statement already; write {header} it"):
+            read_knowledge(write(row + "\n", "said.csv"))
+
+
+def test_a_sample_in_two_groups_is_the_fault_not_the_header(write):
+    rows = "Hund 0;H\nHund 1;H\nKatze 0;K\nKatze 1;K\nMaus 0;M\nMaus 1;M\nHund 1;K\n"
+    with pytest.raises(ConstraintError, match=r"line 8: 'Hund 1' is in line 3 already\.\nHint: a sample has one row"):
+        read_knowledge(write("Tier;Gruppe\n" + rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.nwk", "(((Canis_lupus,Canis_latrans)Canis,Vulpes_ferrilata)Canidae,Felis_catus);"),
+        (
+            "t.json",
+            '{"all": [{"Canidae": [{"Canis": ["Canis lupus", "Canis latrans"]}, "Vulpes_ferrilata"]}, "Felis catus"]}',
+        ),
+        (
+            "t.csv",
+            "child,parent\nCanis lupus,Canis\nCanis latrans,Canis\nCanis,all\nFelis catus,all\nVulpes_ferrilata,Canis",
+        ),
+    ],
+)
+def test_leaves_that_are_not_in_the_data_can_be_left_out_of_a_tree(write, name, text, recwarn):
+    names = ["Canis lupus", "Canis latrans", "Felis catus", "Otter"]
+    with pytest.raises(ConstraintError, match=r"not in .*Vulpes_ferrilata"):
+        read_knowledge(write(text, name), names)
+    said = read_knowledge(write(text, name), names, skip_bad=True)
+    assert said.constraints == Constraints.from_ids(names, triplets=[names[:3]])
+    assert said.skipped[0].endswith(f"{name}: 1 leaf is not in the data: 'Vulpes_ferrilata'.")
+    assert "Canis" in said.taxonomies[0].names
+
+
+def test_a_nexus_file_is_called_so(write):
+    with pytest.raises(ConstraintError, match=r"is a NEXUS file, expected a tree in Newick\.\nHint: save it as Newick"):
+        read_knowledge(write("#NEXUS\nbegin trees;\ntree a = (A,B);\nend;\n", "t.nex"))
+
+
+def test_folders_under_a_header_of_their_own_are_paths(write):
+    path = write("Nr;Ordner\n0;Sport/Hockey\n3;Sport/Hockey\n1;Küche\n2;Sport/Fußball\n", "filed.csv")
+    with pytest.warns(LinkwiseWarning, match="Ordner was read as paths in a hierarchy, such as 'Sport/Hockey'"):
+        said = read_knowledge(path, 5).constraints
+    assert said == Constraints.build(5, triplets=[(0, 2, 1), (0, 3, 2)])
+    with pytest.raises(ConstraintError, match="did you mean sample,group"):
+        read_knowledge(write("Nr;Ordner\n0;a\n3;b\n1;a/b\n2;d\n", "odd.csv"), 5)
