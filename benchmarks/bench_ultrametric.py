@@ -93,7 +93,7 @@ class Searches:
         i, j = np.triu_indices(len(self.X), 1)
         apart = np.sqrt(((self.X[i] - self.X[j]) ** 2).sum(axis=1))
         plain = float(((fit_ultrametric(self.X).cophenetic(i, j) - apart) ** 2).sum())
-        return self.model.fit(self.X, constraints=self.constraints).loss_ / plain
+        return self.model.fit(self.X, constraints=self.constraints).objective_ / plain
 
     def track_held(self, *_):
         return share_held(self.model.fit(self.X, constraints=self.constraints).dendrogram_, self.constraints)

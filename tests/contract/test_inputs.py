@@ -22,8 +22,8 @@ TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
 
 
 def starts_can_be_given(case):
-    """Whether the first centers are a parameter; drawn ones depend on row numbers and rounding."""
-    return case.has("init")
+    """Whether the first centers are a parameter; drawn ones depend on row numbers and rounding, a kernel has labels."""
+    return case.has("init") and case.has("predict")
 
 
 def square(X):

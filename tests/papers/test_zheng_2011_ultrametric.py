@@ -102,7 +102,7 @@ def test_the_worked_example_of_figures_1_and_4_step_by_step():
     assert_array_equal(matrix(lowered.dendrogram_), algorithm_2(WORKED, sorted(closed)))
     closest = LeastSquaresUltrametric(metric="precomputed", random_state=0).fit(WORKED, constraints=said)
     ones = np.ones((5, 5))
-    assert closest.loss_ == pytest.approx(least_squares_ultrametric(WORKED, ones, FOUR.tolist()))
+    assert closest.objective_ == pytest.approx(least_squares_ultrametric(WORKED, ones, FOUR.tolist()))
     assert (fitted.satisfied_, lowered.satisfied_) == (0.5, 1.0)
     assert closest.certificate_.ok
 

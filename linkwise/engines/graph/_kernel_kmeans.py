@@ -68,7 +68,7 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
         Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or X is a symmetric kernel
         or graph, dense or sparse.
-    start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
+    init : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
         Must-linked groups, completed by k-means++; k-means++ alone; k-means on the leading eigenvectors of the kernel;
         or labels. "auto" is "neighborhoods" for "hmrf" and "spectral" for graphs, in which samples without an edge have
         no distance.
@@ -142,7 +142,7 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "objective": [StrOptions(set(OBJECTIVES))],
         "kernel": [StrOptions(set(KERNELS))],
-        "start": [StrOptions(set(STARTS)), "array-like"],
+        "init": [StrOptions(set(STARTS)), "array-like"],
         "shift": [Interval(Real, 0, None, closed="left"), None],
     }
 
@@ -160,7 +160,7 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
         kernel: str = "linear",
         gamma: float | None = None,
         n_neighbors: int = 10,
-        start: Any = "auto",
+        init: Any = "auto",
         shift: float | None = None,
         n_init: int = 3,
         max_iter: int = 100,
@@ -171,14 +171,14 @@ class KernelKMeans(AffinityMixin, ConstrainedClusterer):
         self.kernel = kernel
         self.gamma = gamma
         self.n_neighbors = n_neighbors
-        self.start = start
+        self.init = init
         self.shift = shift
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> KernelRun:
-        begin = read_start(self.start, self.objective, problem.n_samples, problem.k, problem.who)
+        begin = read_start(self.init, self.objective, problem.n_samples, problem.k, problem.who)
         table = _kernel(problem, self.objective, self.kernel, self.gamma, self.n_neighbors)
         gram = make_gram(table, self.objective, problem)
         shift = _shift(gram, self.objective, self.kernel, problem) if self.shift is None else float(self.shift)

@@ -26,14 +26,14 @@ _SMALL = 1e-11  # relative gain that rounding could have made
 _NONE = np.empty(0, dtype=np.intp)
 
 
-def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
+def read_start(init: Any, objective: str, n: int, k: int, who: str) -> Any:
     """Return the name of a way to start, "auto" resolved, or labels."""
-    if isinstance(start, str):
-        return ("neighborhoods" if objective == "hmrf" else "spectral") if start == "auto" else start
-    labels = np.asarray(start)
+    if isinstance(init, str):
+        return ("neighborhoods" if objective == "hmrf" else "spectral") if init == "auto" else init
+    labels = np.asarray(init)
     if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
         msg = (
-            f"{who}: the labels given as start have shape {labels.shape} and type {labels.dtype}, expected {n} whole "
+            f"{who}: the labels given as init have shape {labels.shape} and type {labels.dtype}, expected {n} whole "
             f"numbers from 0 to {k - 1}."
         )
         raise LinkwiseError(msg)

@@ -227,7 +227,7 @@ class LeastSquaresUltrametric(HierarchyMixin, ConstrainedClusterer):
 
     Attributes
     ----------
-    loss_ : float
+    objective_ : float
         The weighted sum of squares between distances and ultrametric, each pair once.
     optimal_ : bool
         Whether no tree that keeps the triplets has a smaller loss, up to rounding.
@@ -266,11 +266,11 @@ class LeastSquaresUltrametric(HierarchyMixin, ConstrainedClusterer):
     >>> from linkwise.engines import LeastSquaresUltrametric
     >>> X = np.array([[0.0], [1.0], [5.0], [6.5]])
     >>> model = LeastSquaresUltrametric(random_state=0).fit(X)
-    >>> model.labels_.tolist(), model.optimal_, round(model.loss_, 3)
+    >>> model.labels_.tolist(), model.optimal_, round(model.objective_, 3)
     ([0, 0, 1, 1], True, 3.25)
     >>> said = Constraints.build(4, triplets=[(0, 2, 1)])
     >>> forced = LeastSquaresUltrametric(random_state=0).fit(X, constraints=said)
-    >>> forced.certificate_.ok, bool(forced.loss_ > model.loss_)
+    >>> forced.certificate_.ok, bool(forced.objective_ > model.objective_)
     (True, True)
     """
 
@@ -285,9 +285,9 @@ class LeastSquaresUltrametric(HierarchyMixin, ConstrainedClusterer):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    _saved: ClassVar[dict[str, Kept]] = {"loss_": REPORTED, "optimal_": REPORTED}
+    _saved: ClassVar[dict[str, Kept]] = {"objective_": REPORTED, "optimal_": REPORTED}
 
-    loss_: float
+    objective_: float
     optimal_: bool
 
     def __init__(
@@ -323,5 +323,5 @@ class LeastSquaresUltrametric(HierarchyMixin, ConstrainedClusterer):
             budget=self.budget,
             random_state=self.random_state,
         )
-        self.loss_, self.optimal_ = found.loss, found.optimal
+        self.objective_, self.optimal_ = found.loss, found.optimal
         return found.tree

@@ -181,7 +181,7 @@ def test_the_criterion_never_rises_and_is_the_one_reported(objective):
         must, cannot = soft(seed, 20)
         for start in ("neighborhoods", "k-means++", "spectral", np.arange(20) % 3):
             problem = posed(table_of(must, cannot, 20), 3, X)
-            run = KernelKMeans(3, start=start, random_state=seed, n_init=1, **options(objective))._solve(problem)
+            run = KernelKMeans(3, init=start, random_state=seed, n_init=1, **options(objective))._solve(problem)
             assert (np.diff(run.history) <= 0).all()
             steps += len(run.history)
             if objective == "hmrf":
@@ -312,7 +312,7 @@ def test_circles_are_told_apart_by_a_graph_and_not_by_the_plain_method():
     ("options", "words"),
     [
         ({"objective": "ratio_cut"}, "cuts a graph, but inner products"),
-        ({"start": [0, 1]}, "expected 10 whole numbers from 0 to 1"),
+        ({"init": [0, 1]}, "expected 10 whole numbers from 0 to 1"),
         ({"kernel": "precomputed"}, r"shape \(10, 2\)"),
     ],
 )

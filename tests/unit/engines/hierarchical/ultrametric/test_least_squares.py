@@ -39,11 +39,11 @@ def test_the_least_loss_of_all_trees_is_found_and_proved(n, count):
         D, W, triplets = instance(seed, n)
         model = fit(D, W, triplets)
         assert model.optimal_
-        assert model.loss_ == pytest.approx(least_squares_ultrametric(D, W, triplets), abs=1e-9), seed
+        assert model.objective_ == pytest.approx(least_squares_ultrametric(D, W, triplets), abs=1e-9), seed
         i = np.arange(n)
         U = model.dendrogram_.cophenetic(i[:, None], i[None])
         assert is_ultrametric(U)
-        assert model.loss_ == pytest.approx((W * (D - U) ** 2).sum() / 2)
+        assert model.objective_ == pytest.approx((W * (D - U) ** 2).sum() / 2)
         assert model.certificate_.ok
 
 
@@ -54,8 +54,8 @@ def test_enumeration_corrects_a_search_that_was_cut_and_says_when_it_was_cut_its
     assert not fit(D, W, [], search="exact", budget=1e-5).optimal_
     best = fit(D, W, [], search="exact", n_kicks=0, budget=60.0)
     assert best.optimal_
-    assert best.loss_ < cut.loss_
-    assert best.loss_ == pytest.approx(fit(D, W, [], search="local").loss_)
+    assert best.objective_ < cut.objective_
+    assert best.objective_ == pytest.approx(fit(D, W, [], search="local").objective_)
 
 
 def test_a_longer_search_is_never_worse_than_the_trees_it_starts_from():
@@ -68,10 +68,10 @@ def test_a_longer_search_is_never_worse_than_the_trees_it_starts_from():
         D = np.sqrt(((X[i] - X[j]) ** 2).sum(-1))
         for method in ("average", "complete", "single", "weighted"):
             start = fit_ultrametric(X, method=method)
-            assert model.loss_ <= ((start.cophenetic(i, j) - D) ** 2).sum() + 1e-9
+            assert model.objective_ <= ((start.cophenetic(i, j) - D) ** 2).sum() + 1e-9
         held = LeastSquaresUltrametric(random_state=0, n_kicks=1, budget=0.2).fit(X, constraints=said)
         assert held.certificate_.ok
-        assert held.loss_ >= model.loss_ - 1e-9
+        assert held.objective_ >= model.objective_ - 1e-9
 
 
 def test_the_same_seed_gives_the_same_tree_and_heights_are_those_of_fit_heights():
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_tree_and_heights_are_those_of_fit_heights(
 def test_distances_that_are_an_ultrametric_are_met_exactly():
     i = np.arange(15)
     D = agglomerate(np.random.default_rng(1).normal(size=(15, 2))).cophenetic(i[:, None], i[None])
-    assert LeastSquaresUltrametric(metric="precomputed", random_state=0, budget=0.1).fit(D).loss_ < 1e-12
+    assert LeastSquaresUltrametric(metric="precomputed", random_state=0, budget=0.1).fit(D).objective_ < 1e-12
 
 
 def test_few_samples_and_wrong_words():
