@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -201,18 +200,14 @@ def test_a_quiet_minute_ends_a_run_of_quick_blocks(client):
 
 def test_workers_that_compute_get_more_time(monkeypatch):
     """On a busy machine a block may take long; a worker that is paused, silent or idle has no such excuse."""
-    worker = {
-        "status": "running",
-        "last_seen": time.time(),
-        "metrics": {"cpu": 7.0, "memory": 0},
-        "memory_limit": 2**30,
-    }
+    monkeypatch.setattr(_runner, "time", SimpleNamespace(time=lambda: 1_000.0))
+    worker = {"status": "running", "last_seen": 999.0, "metrics": {"cpu": 7.0, "memory": 0}, "memory_limit": 2**30}
     state = dict(worker)
     runner = DaskRunner(SimpleNamespace(processing=lambda: {"tcp://a": ["key"]}), None, lambda _: None)
     monkeypatch.setattr(runner, "_workers", lambda: {"tcp://a": state})
     block = open_source(np.zeros((10, 1)), 10, None, None).blocks[0]
     runner._refuse_stall(300.0, {0: block})
-    for change in ({"status": "paused"}, {"last_seen": time.time() - 90}, {"metrics": {"cpu": 0.0}}):
+    for change in ({"status": "paused"}, {"last_seen": 910.0}, {"metrics": {"cpu": 0.0}}):
         state = worker | change
         with pytest.raises(ScaleError, match=r"no block was finished in 61 s.*tcp://a"):
             runner._refuse_stall(61.0, {0: block})
