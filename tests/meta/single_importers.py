@@ -8,7 +8,7 @@ REASONS = {
     "linkwise.trees._exchange": "the half of Dendrogram that reads and writes other notations, documented for users",
     "linkwise.trees._interchange": "the notations themselves as functions on arrays, under the methods of _exchange",
     "linkwise.trees._named_nodes": "readers of text and columns into nodes, before Taxonomy places samples",
-    "linkwise.trees._newick_arrays": "Newick read as arrays, all marks at once; _newick reads mark by mark, and words what is wrong",
+    "linkwise.trees._newick_arrays": "Newick read as arrays, all marks at once; _newick words what is wrong",
     "linkwise.sources._read_taxonomy": "the half of Taxonomy that reads other notations, documented for users",
     "linkwise.sources._taxonomy_nodes": "the arrays of a taxonomy and their checks, before any reader or query",
     "linkwise.result._certificate_rules": "rules about distances, the half of the checker that needs the data",
