@@ -50,7 +50,7 @@ class BlockCertificate:
     def __str__(self) -> str:
         return (
             f"{self.must_links_held:,} of {self.must_links:,} must-links and {self.cannot_links_held:,} of "
-            f"{self.cannot_links:,} cannot-links hold in {self.n_rows:,} labels."
+            f"{self.cannot_links:,} cannot-links hold in {self.n_rows:,} {'label' if self.n_rows == 1 else 'labels'}."
         )
 
     def to_json(self) -> str:

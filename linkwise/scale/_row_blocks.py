@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import did_you_mean, some_of
+from linkwise._messages import did_you_mean, hint, some_of
 from linkwise._typing import FloatArray
 from linkwise.exceptions import ScaleError
 
@@ -220,9 +221,10 @@ def _of_parquet(path: str, columns: Any, id_column: str | None) -> Opened:
             kinds = [(field.name, str(field.type)) for field in file.schema_arrow]
             found, own = _features(name, kinds, columns, id_column)
             if names is not None and found != names:
+                naming = hint(command="--columns NAMES", python="columns=[...]")
                 msg = (
                     f"{name} has the columns {some_of(found)}, but {files[0]} has {some_of(names)}; expected the same "
-                    "in the same order.\nHint: columns=[...] names the columns to compare by."
+                    f"in the same order.\nHint: {naming} names the columns to compare by."
                 )
                 raise ScaleError(msg)
             if names is not None and own != form:
@@ -352,13 +354,21 @@ def _features(
             numbers = [c for c in kinds if kinds[c].lower().startswith(_NUMBERS) and c != id_column]
             msg = (
                 f"{name}: column {column!r} holds {kinds[column]}, expected numbers.\n"
-                f"Hint: columns={numbers[:5]!r} names the columns to compare by, id={column!r} a column of names."
+                f"Hint: {_naming(numbers[:5], column)} a column of names."
             )
             raise ScaleError(msg)
     if not wanted:
         msg = f"{name} has no columns of numbers."
         raise ScaleError(msg)
     return tuple(wanted), "" if id_column is None else _form_of(name, id_column, kinds[id_column])
+
+
+def _naming(numbers: list[str], column: str) -> str:
+    listed, named = shlex.quote(",".join(numbers)), shlex.quote(column)
+    return hint(
+        command=f"--columns {listed} names the columns to compare by, --id {named}",
+        python=f"columns={numbers!r} names the columns to compare by, id={column!r}",
+    )
 
 
 def _form_of(name: str, id_column: str, kind: str) -> str:

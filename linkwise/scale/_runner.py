@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from linkwise import __version__
-from linkwise._messages import many, some_of
+from linkwise._messages import hint, many, some_of
 from linkwise._threads import threads_at_most
 from linkwise.exceptions import LinkwiseError, ScaleError
 from linkwise.scale._row_blocks import Block
@@ -23,7 +23,13 @@ _ALONE = 2  # times after which it is tried without others, so that no other blo
 _WINDOW = 1_024  # tasks that the scheduler knows at a time
 _STALL = 60.0  # seconds without a finished block after which a run ends, if blocks are quick
 _MEDIANS = 20.0  # of the time between finished blocks, if they are not
+_AT_WORK = 15.0  # times that limit, if all workers that have blocks compute
+_COMPUTES = 1.0  # percent of a core that a worker uses at least which computes
 _TICK = 1.0  # seconds between two looks at a stall
+
+
+def _block_rows() -> str:
+    return hint(command="--block-rows", python="block_rows")
 
 
 def run_task(function: Callable[..., Any], block: Block, given: tuple[Any, ...]) -> Any:
@@ -183,7 +189,7 @@ class DaskRunner:
         room = "" if limit is None else f" Workers have {limit / MIB:,.0f} MiB."
         msg = (
             f"{block.describe()} ended {many(ended, 'worker')}, the last of them without other blocks; the last was "
-            f"{worker}.{room}\nHint: a smaller block_rows needs less memory; the log of the worker tells more."
+            f"{worker}.{room}\nHint: a smaller {_block_rows()} needs less memory; the log of the worker tells more."
         )
         raise ScaleError(msg, block.number, worker)
 
@@ -205,26 +211,46 @@ class DaskRunner:
             raise ScaleError(msg)
         busy = {worker: keys for worker, keys in self.client.processing().items() if keys}
         named = [worker for worker in workers if worker in busy] or list(workers)
+        computing = bool(busy) and all(_at_work(workers.get(one)) for one in busy)
+        if computing and self.stall_after is None and quiet < _AT_WORK * limit:
+            return
         words = [f"{worker} ({self._state(workers[worker])})" for worker in named]
         blocks = [running[place].describe() for place in sorted(running)]
         msg = (
             f"no block was finished in {quiet:.0f} s. Workers that have blocks: {some_of(words, 4)}. Unfinished: "
-            f"{some_of(blocks, 2)}.\nHint: a paused worker is short of memory: use a smaller block_rows or a larger "
-            "limit; stall_after=... waits longer."
+            f"{some_of(blocks, 2)}.\nHint: a paused worker is short of memory: use a smaller "
+            f"{_block_rows()} or a larger limit{hint(command='', python='; stall_after=... waits longer')}."
         )
         raise ScaleError(msg, min(block.number for block in running.values()), named[0])
 
-    def _state(self, worker: dict[str, Any]) -> str:
+    @staticmethod
+    def _state(worker: dict[str, Any]) -> str:
         used = worker.get("metrics", {}).get("memory", 0) / MIB
         limit = (worker.get("memory_limit") or 0) / MIB
         return f"{worker.get('status', 'unknown')}, {used:,.0f} of {limit:,.0f} MiB" if limit else f"{used:,.0f} MiB"
+
+
+def _at_work(worker: dict[str, Any] | None) -> bool:
+    """Whether a worker was heard of lately, is not paused, and computes: on a busy machine a block may take long."""
+    if worker is None or worker.get("status") != "running":
+        return False
+    heard = time.time() - float(worker.get("last_seen", 0.0)) < _STALL
+    return heard and float(worker.get("metrics", {}).get("cpu", 0.0)) >= _COMPUTES
 
 
 @contextmanager
 def local_workers(count: int, memory_limit: str | int = "auto") -> Iterator[Any]:
     """Start Dask workers on this machine, each a process with one thread, and end them after the block."""
     import dask
+    from dask.utils import parse_bytes
     from distributed import Client, LocalCluster
+
+    if memory_limit != "auto":
+        try:
+            memory_limit = int(parse_bytes(memory_limit))
+        except ValueError as bad:
+            msg = f"the memory limit is {memory_limit!r}, expected a number of bytes, such as 1GiB or 700MiB."
+            raise ScaleError(msg) from bad
 
     settings = {
         "distributed.scheduler.allowed-failures": 0,

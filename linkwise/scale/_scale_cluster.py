@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._files import is_partial, parse_json, visible, write_whole
-from linkwise._messages import many, notice
+from linkwise._messages import hint, many, notice
 from linkwise._typing import FloatArray
 from linkwise._validation import read_count, read_number, warn_user
 from linkwise.engines import current_progress
@@ -256,7 +256,8 @@ def cluster(
     if checkpoint is not None:
         _require_folder(Path(checkpoint), "checkpoint")
     if (place / "labels").exists() and not force:
-        msg = f"{place / 'labels'} holds results already.\nHint: force=True replaces them, or choose another folder."
+        instead = hint(command="--force", python="force=True")
+        msg = f"{place / 'labels'} holds results already.\nHint: {instead} replaces them, or choose another folder."
         raise ScaleError(msg)
     opened = open_source(source, rows, columns, id)
     if k > opened.n_rows:
@@ -308,10 +309,11 @@ def _require_room(plan: ScalePlan, limit: int | None, block_rows: int) -> None:
     if limit is None or plan.worker_bytes <= limit:
         return
     smaller = (limit - _WORKER) // (24 * plan.n_features)
-    hint = f"block_rows={smaller:,} fits." if smaller >= 1_000 else "give workers more memory."
+    fitting = hint(command=f"--block-rows {smaller}", python=f"block_rows={smaller}")
+    way = f"{fitting} fits." if smaller >= 1_000 else "give workers more memory."
     msg = (
         f"a block of {block_rows:,} rows of {plan.n_features:,} numbers needs a worker of "
-        f"{plan.worker_bytes / MIB:,.0f} MiB, but the smallest has {limit / MIB:,.0f} MiB.\nHint: {hint}"
+        f"{plan.worker_bytes / MIB:,.0f} MiB, but the smallest has {limit / MIB:,.0f} MiB.\nHint: {way}"
     )
     raise ScaleError(msg)
 
@@ -428,9 +430,10 @@ class _Run:
             self.say(str(plan))
             limit = self.runner.memory_limit() if isinstance(self.runner, DaskRunner) else None
             if limit is not None and plan.worker_bytes + _WORKER > limit:
+                rows = hint(command="--block-rows", python="block_rows")
                 msg = (
                     f"a worker needs {(plan.worker_bytes + _WORKER) / MIB:,.0f} MiB, but the smallest has "
-                    f"{limit / MIB:,.0f} MiB: {plan}\nHint: a smaller block_rows makes more cells, except of equal "
+                    f"{limit / MIB:,.0f} MiB: {plan}\nHint: a smaller {rows} makes more cells, except of equal "
                     "rows and of rows that must-links join."
                 )
                 raise ScaleError(msg)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import some_of
+from linkwise._messages import hint, some_of
 from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Constraints, Kind, require_understood
 from linkwise.exceptions import ConstraintError, ScaleError, UnsupportedConstraintError
@@ -208,9 +208,10 @@ def _require_rows(batches: Sequence[Pairs], n_rows: int) -> None:
     for batch in batches:
         if batch.ends.dtype.kind == "U":
             at, word = next((i, end) for i, end in enumerate(batch.ends.ravel()) if not re.match(_NUMBER, str(end)))
+            naming = hint(command="--id NAME", python='id="..."')
             msg = (
                 f"{batch.file}, row {batch.first + at // 2:,} names {str(word)!r}, but no column of the data holds "
-                'names.\nHint: id="..." is the column that does; without it statements hold row numbers.'
+                f"names.\nHint: {naming} is the column that does; without it statements hold row numbers."
             )
             raise ScaleError(msg)
         bad = np.flatnonzero(((batch.ends < 0) | (batch.ends >= n_rows)).any(axis=1))
@@ -219,7 +220,8 @@ def _require_rows(batches: Sequence[Pairs], n_rows: int) -> None:
             pair = ", ".join(str(end) for end in batch.ends[row])
             msg = (
                 f"{batch.file}, row {batch.first + row:,} is about rows {pair}, but the data have rows 0 to "
-                f"{n_rows - 1:,}.\nHint: statements hold row numbers, or names of a column given by id=."
+                f"{n_rows - 1:,}.\nHint: statements hold row numbers, or names of a column given by "
+                f"{hint(command='--id', python='id=')}."
             )
             raise ConstraintError(msg)
 

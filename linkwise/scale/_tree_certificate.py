@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise._memory import require_memory
+from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise.scale._block_certificate import names_like, pairs_and_names
 
@@ -55,9 +56,10 @@ class TreeCertificate:
     def __str__(self) -> str:
         sound = "sound" if self.sound else "not sound"
         return (
-            f"the tree of {self.n_rows:,} rows and {self.n_merges:,} merges is {sound}; {self.clusters_whole:,} of "
-            f"{self.n_clusters:,} clusters are branches; {self.met_at_0:,} of {self.must_links:,} must-links meet at "
-            f"height 0, {self.never_met:,} of {self.cannot_links:,} cannot-links never meet."
+            f"the tree of {many(self.n_rows, 'row')} and {many(self.n_merges, 'merge')} is {sound}; "
+            f"{self.clusters_whole:,} of {self.n_clusters:,} clusters are branches; "
+            f"{self.met_at_0:,} of {self.must_links:,} must-links meet at height 0, "
+            f"{self.never_met:,} of {self.cannot_links:,} cannot-links never meet."
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from linkwise import ConstrainedAgglomerative, Constraints, ReCon
 from linkwise.constraints import NeighborWithin
-from linkwise.engines import progress
+from linkwise.engines import _progress, progress
 from linkwise.engines._progress import current_progress
 
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
@@ -78,3 +79,57 @@ def test_other_threads_are_not_watched():
         other.join()
     assert found == [None]
     assert not seen
+
+
+class Terminal:
+    """A stream that is a terminal, or is none."""
+
+    def __init__(self, tty):
+        self.tty, self.text = tty, ""
+
+    def isatty(self):
+        return self.tty
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def shown(monkeypatch, *, tty, notebook=False):
+    """What is shown of two fits that take a second for each hundredth."""
+    stream, now = Terminal(tty), [0.0]
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    if notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", object())
+    with progress():
+        for _ in range(2):
+            for done in range(1, 101):
+                now[0] += 1.0
+                current_progress()(done, 100)
+    return stream.text
+
+
+def test_without_a_callback_a_line_shows_the_time_that_is_left(monkeypatch):
+    text = shown(monkeypatch, tty=True)
+    lines = [line.rstrip() for line in text.split("\r")]
+    assert lines[40] == "40 % after 40 s, about 60 s left"
+    assert lines[-3:] == ["100 % after 99 s, about 0 s left", "", ""]  # cleared at the end
+    assert "\n" not in text
+
+
+def test_a_notebook_is_shown_the_same_and_a_file_each_tenth(monkeypatch):
+    monkeypatch.setattr(_progress.sys, "modules", {**sys.modules})
+    assert "\r40 % after 40 s" in shown(monkeypatch, tty=False, notebook=True)
+    monkeypatch.delitem(sys.modules, "ipykernel")
+    lines = shown(monkeypatch, tty=False).splitlines()
+    assert len(lines) == 20
+    assert lines[3] == "linkwise: 40 % after 40 s, about 60 s left"
+
+
+def test_short_fits_show_nothing(capsys):
+    with progress():
+        ConstrainedAgglomerative().fit(points(5))
+    assert capsys.readouterr().err == ""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from linkwise.cli import main
@@ -76,3 +79,18 @@ def test_a_missing_number_is_told_with_its_row(folder, capsys):
     np.save("x.npy", X)
     assert main(["cluster", "x.npy", "-k", "2", "--workers", "0", "-o", "out"]) == 1
     assert "x.npy, row 3: column '1' is missing or not finite" in capsys.readouterr().err
+
+
+def test_hints_name_options_of_the_command(folder, capsys):
+    pq.write_table(pa.table({"name": ["a", "b"], "x y": [1.0, 2.0]}), "names.parquet")
+    said = ["must_link,a,b\n", "must_link,0,9\n"]
+    for data, rows, words in (
+        ("names.parquet", None, "--columns 'x y' names the columns to compare by, --id name a column of names."),
+        ("data", said[0], "Hint: --id NAME is the column that does; without it statements hold row numbers."),
+    ):
+        Path("rows.csv").write_text("kind,a,b\n" + (rows or said[1]))
+        assert main(["cluster", data, "-c", "rows.csv", "-k", "2", "--workers", "0", "-o", "out"]) == 1
+        assert words in capsys.readouterr().err
+    assert main(["cluster", "data", "-k", "2", "--workers", "0", "-o", "out"]) == 0
+    assert main(["cluster", "data", "-k", "2", "--workers", "0", "-o", "out"]) == 1
+    assert "--force replaces them" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -195,6 +196,32 @@ def test_a_quiet_minute_ends_a_run_of_quick_blocks(client):
     runner._refuse_stall(59.0, {0: block})
     with pytest.raises(ScaleError, match=r"no block was finished in 61 s.*tcp://"):
         runner._refuse_stall(61.0, {0: block})
+
+
+def test_workers_that_compute_get_more_time(monkeypatch):
+    """On a busy machine a block may take long; a worker that is paused, silent or idle has no such excuse."""
+    monkeypatch.setattr(_runner, "time", SimpleNamespace(time=lambda: 1_000.0))
+    worker = {"status": "running", "last_seen": 999.0, "metrics": {"cpu": 7.0, "memory": 0}, "memory_limit": 2**30}
+    state = dict(worker)
+    runner = DaskRunner(SimpleNamespace(processing=lambda: {"tcp://a": ["key"]}), None, lambda _: None)
+    monkeypatch.setattr(runner, "_workers", lambda: {"tcp://a": state})
+    block = open_source(np.zeros((10, 1)), 10, None, None).blocks[0]
+    runner._refuse_stall(300.0, {0: block})
+    for change in ({"status": "paused"}, {"last_seen": 910.0}, {"metrics": {"cpu": 0.0}}):
+        state = worker | change
+        with pytest.raises(ScaleError, match=r"no block was finished in 61 s.*tcp://a"):
+            runner._refuse_stall(61.0, {0: block})
+    state = worker
+    with pytest.raises(ScaleError, match="no block was finished in 901 s"):
+        runner._refuse_stall(901.0, {0: block})
+    runner.stall_after = 5.0
+    with pytest.raises(ScaleError, match="no block was finished in 6 s"):
+        runner._refuse_stall(6.0, {0: block})
+
+
+def test_a_memory_limit_that_is_none_is_refused():
+    with pytest.raises(ScaleError, match="the memory limit is 'lots', expected a number of bytes, such as 1GiB"):
+        local_workers(1, "lots").__enter__()
 
 
 def test_a_worker_without_the_files_is_named(client, tmp_path):

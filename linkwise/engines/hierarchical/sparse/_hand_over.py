@@ -55,7 +55,7 @@ class SparseAudit(NamedTuple):
         parts = [] if np.isnan(self.recall) else [f"{_share(self.recall)} of neighbors were found"]
         parts.append(f"{many(self.refused, 'merge')} {'was' if self.refused == 1 else 'were'} refused")
         if np.isnan(self.nearest_seen):
-            parts.append(f"{many(self.n_clusters, 'cluster')} were left")
+            parts.append(f"{many(self.n_clusters, 'cluster')} {'was' if self.n_clusters == 1 else 'were'} left")
         else:
             of = many(self.n_clusters, "cluster")
             parts.append(f"{_share(self.nearest_seen)} of {of} had the nearest one among theirs")
