@@ -9,6 +9,8 @@ from playwright.sync_api import expect, sync_playwright
 from tests.app.browser import ARGUMENTS, CHROMIUM
 from tests.app.stand_in import Desk, StandIn
 
+PATIENT = 120_000  # milliseconds: an end for what hangs
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -32,6 +34,7 @@ def page(browser, desk):
         context = browser.new_context(
             viewport={"width": 1400, "height": 900}, accept_downloads=True, reduced_motion="reduce"
         )
+        context.set_default_timeout(PATIENT)
         opened, trouble = context.new_page(), []
         opened.on("console", lambda message: trouble.append(message.text))
         opened.on("pageerror", lambda error: trouble.append(str(error)))
@@ -40,8 +43,8 @@ def page(browser, desk):
         )
         opened.trouble = trouble
         opened.goto(server.address)
-        expect(opened.locator("#asked")).to_be_visible(timeout=30_000)
-        expect(opened.locator(".cell.name").first).to_be_visible()
+        expect(opened.locator("#asked")).to_be_visible(timeout=PATIENT)
+        expect(opened.locator(".cell.name").first).to_be_visible(timeout=PATIENT)
         yield opened
         opened.unroute_all()
         context.close()

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from linkwise.plots._style import cluster_color
+from tests.app.conftest import PATIENT
 
-PATIENT = 120_000  # milliseconds: an end for what hangs
 AXE = gzip.decompress((Path(__file__).parent / "vendor" / "axe.min.js.gz").read_bytes()).decode()
 
 

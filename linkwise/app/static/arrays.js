@@ -14,16 +14,25 @@ export function unpack(buffer) {
 
 /** Children of a tree as lists in leaf order (counting sort, no recursion), and the leaf at every position. */
 export function indexTree(tree) {
-  const m = tree.parent.length, n = tree.n_leaves;
-  const first = new Int32Array(m).fill(-1), next = new Int32Array(m).fill(-1), roots = [];
-  const count = new Int32Array(n + 1), order = new Int32Array(m), leafAt = new Int32Array(n);
+  const m = tree.parent.length,
+    n = tree.n_leaves;
+  const first = new Int32Array(m).fill(-1),
+    next = new Int32Array(m).fill(-1),
+    roots = [];
+  const count = new Int32Array(n + 1),
+    order = new Int32Array(m),
+    leafAt = new Int32Array(n);
   for (let v = 0; v < m; v++) count[tree.start[v]]++;
   for (let i = 1; i <= n; i++) count[i] += count[i - 1];
   for (let v = m - 1; v >= 0; v--) order[--count[tree.start[v]]] = v;
   for (let i = m - 1; i >= 0; i--) {
-    const v = order[i], p = tree.parent[v];
+    const v = order[i],
+      p = tree.parent[v];
     if (p < 0) roots.push(v);
-    else { next[v] = first[p]; first[p] = v; }
+    else {
+      next[v] = first[p];
+      first[p] = v;
+    }
   }
   for (let v = 0; v < n; v++) leafAt[tree.start[v]] = v;
   return Object.assign(tree, { first, next, roots: roots.reverse(), leafAt, stack: new Int32Array(m) });

@@ -27,19 +27,26 @@ export function moment(text) {
 
 /** Call `f` once per frame at most, with the newest arguments. */
 export function perFrame(f) {
-  let waiting = false, last;
+  let waiting = false,
+    last;
   return (...given) => {
     last = given;
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; f(...last); });
+    requestAnimationFrame(() => {
+      waiting = false;
+      f(...last);
+    });
   };
 }
 
 /** Call `f` when `ms` have passed without another call. */
 export function settled(f, ms) {
   let timer;
-  return (...given) => { clearTimeout(timer); timer = setTimeout(() => f(...given), ms); };
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => f(...given), ms);
+  };
 }
 
 /** Give the focus back to a part of the page when what held it was disabled or is gone: to itself, else to `instead()`. */
@@ -47,25 +54,43 @@ export function useKeptFocus(host, instead) {
   const last = useRef(null);
   useEffect(() => {
     const box = host.current;
-    const came = (event) => { last.current = event.target; };
-    const left = (event) => { if (event.relatedTarget && !box.contains(event.relatedTarget)) last.current = null; };
-    const pressed = (event) => { if (!box.contains(event.target)) last.current = null; };
-    box.addEventListener("focusin", came); box.addEventListener("focusout", left); document.addEventListener("pointerdown", pressed);
-    return () => { box.removeEventListener("focusin", came); box.removeEventListener("focusout", left); document.removeEventListener("pointerdown", pressed); };
+    const came = (event) => {
+      last.current = event.target;
+    };
+    const left = (event) => {
+      if (event.relatedTarget && !box.contains(event.relatedTarget)) last.current = null;
+    };
+    const pressed = (event) => {
+      if (!box.contains(event.target)) last.current = null;
+    };
+    box.addEventListener("focusin", came);
+    box.addEventListener("focusout", left);
+    document.addEventListener("pointerdown", pressed);
+    return () => {
+      box.removeEventListener("focusin", came);
+      box.removeEventListener("focusout", left);
+      document.removeEventListener("pointerdown", pressed);
+    };
   }, []);
   useLayoutEffect(() => {
     const held = last.current;
     if (!held || (document.activeElement !== document.body && document.activeElement !== held)) return;
-    if (held.isConnected && !held.disabled) held.focus(); else if (!held.isConnected) instead()?.focus();
+    if (held.isConnected && !held.disabled) held.focus();
+    else if (!held.isConnected) instead()?.focus();
   });
 }
 
 /** Keep the pixels of a canvas equal to its size on screen; call `draw` when that changes. */
 export function fitCanvas(canvas, draw) {
   const resize = () => {
-    const box = canvas.getBoundingClientRect(), dense = devicePixelRatio || 1;
-    const width = Math.max(1, Math.round(box.width * dense)), height = Math.max(1, Math.round(box.height * dense));
-    if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+    const box = canvas.getBoundingClientRect(),
+      dense = devicePixelRatio || 1;
+    const width = Math.max(1, Math.round(box.width * dense)),
+      height = Math.max(1, Math.round(box.height * dense));
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
     draw();
   };
   const watch = new ResizeObserver(resize);

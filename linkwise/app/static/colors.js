@@ -5,11 +5,14 @@ export const NO_CLUSTER = "#6b7280";
 const known = new Map();
 
 function hex(hue, light, strong) {
-  const top = light <= 0.5 ? light * (1 + strong) : light + strong - light * strong, low = 2 * light - top;
+  const top = light <= 0.5 ? light * (1 + strong) : light + strong - light * strong,
+    low = 2 * light - top;
   const part = (at) => {
     const t = ((at % 1) + 1) % 1;
     const value = t < 1 / 6 ? low + (top - low) * t * 6 : t < 0.5 ? top : t < 2 / 3 ? low + (top - low) * (2 / 3 - t) * 6 : low;
-    return roundEven(value * 255).toString(16).padStart(2, "0");
+    return roundEven(value * 255)
+      .toString(16)
+      .padStart(2, "0");
   };
   return `#${part(hue + 1 / 3)}${part(hue)}${part(hue - 1 / 3)}`;
 }
@@ -27,7 +30,9 @@ export function clusterColor(label) {
 }
 
 function luminance(color) {
-  const linear = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16) / 255).map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
+  const linear = [1, 3, 5]
+    .map((i) => parseInt(color.slice(i, i + 2), 16) / 255)
+    .map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 

@@ -9,10 +9,22 @@ export function Drawer({ title, children, wide }) {
   useLayoutEffect(() => {
     const before = document.activeElement;
     host.current.focus();
-    return () => { if (document.contains(before)) before.focus?.(); };
+    return () => {
+      if (document.contains(before)) before.focus?.();
+    };
   }, [title]);
   useKeptFocus(host, () => host.current);
-  return html`<aside class=${wide ? "drawer wide" : "drawer"} role="complementary" aria-label=${title} tabindex="-1" ref=${host} onKeyDown=${(e) => { if (e.key === "Escape") { panel.value = null; e.stopPropagation(); } }}>
-    <header><h2>${title}</h2><span class="grow"></span><button class="mini" onClick=${() => { panel.value = null; }}>${words.close} <kbd>Esc</kbd></button></header>
+  return html`<aside class=${wide ? "drawer wide" : "drawer"} role="complementary" aria-label=${title} tabindex="-1" ref=${host} onKeyDown=${(
+    e,
+  ) => {
+    if (e.key === "Escape") {
+      panel.value = null;
+      e.stopPropagation();
+    }
+  }}>
+    <header><h2>${title}</h2><span class="grow"></span><button class="mini" onClick=${() => {
+      panel.value = null;
+    }}>
+        ${words.close} <kbd>Esc</kbd></button></header>
     <div class="scroll" tabindex="0" role="region" aria-label=${title}>${children}</div></aside>`;
 }

@@ -1,9 +1,33 @@
 // Keys of the page. They act outside text fields only, never while a character is being composed.
-import { answer, conflicts, drop, focused, found, hinted, lockSelection, moving, openPanel, panel, position, question, redo, sayAbout, scrub, search, select, selection, seq, splitBranch, status, undo } from "./state.js";
+import {
+  answer,
+  conflicts,
+  drop,
+  focused,
+  found,
+  hinted,
+  lockSelection,
+  moving,
+  openPanel,
+  panel,
+  position,
+  question,
+  redo,
+  sayAbout,
+  scrub,
+  search,
+  select,
+  selection,
+  seq,
+  splitBranch,
+  status,
+  undo,
+} from "./state.js";
 import { noting, sure } from "./card.js";
 import { naming, startMove } from "./actions.js";
 
-const go = (name) => document.querySelector({ t: "#tree", m: "#map", l: "#table", k: "#knowledge", q: ".answers button, .odd" }[name])?.focus();
+const go = (name) =>
+  document.querySelector({ t: "#tree", m: "#map", l: "#table", k: "#knowledge", q: ".answers button, .odd" }[name])?.focus();
 const trio = () => question.value?.items.length === 3;
 let goes = false;
 
@@ -17,7 +41,12 @@ export const KEYS = {
   3: ["of three: the third does not belong", () => trio() && answer("third", sure.value)],
   z: ["undo your last statement", () => undo()],
   Z: ["redo", () => redo()],
-  h: ["hint: where the items are now", () => { hinted.value = !hinted.value; }],
+  h: [
+    "hint: where the items are now",
+    () => {
+      hinted.value = !hinted.value;
+    },
+  ],
   c: ["note on your last answer", () => noting.open?.()],
   T: ["selection: together", () => sayAbout("together", "key")],
   A: ["selection: apart", () => sayAbout("apart", "key")],
@@ -26,32 +55,67 @@ export const KEYS = {
   S: ["split the focused branch: its parts are groups of their own", () => splitBranch("key")],
   L: ["keep the selected branch whole", () => lockSelection("key")],
   N: ["name the selected branch", () => naming.open?.()],
-  w: ["why are the two selected together or apart?", () => { panel.value = null; openPanel("why"); }],
-  x: ["next contradiction", () => { if (conflicts.value.length) panel.value = "conflict"; }],
+  w: [
+    "why are the two selected together or apart?",
+    () => {
+      panel.value = null;
+      openPanel("why");
+    },
+  ],
+  x: [
+    "next contradiction",
+    () => {
+      if (conflicts.value.length) panel.value = "conflict";
+    },
+  ],
   "[": ["one step back in the history", () => scrub(Math.max(1, (position.value ?? seq.value) - 1))],
   "]": ["one step forward in the history", () => scrub((position.value ?? seq.value) + 1)],
   e: ["export", () => openPanel("export")],
   "/": ["find items (Enter: next)", () => document.querySelector("#search")?.focus()],
   "?": ["this list", () => openPanel("help")],
-  g: ["then t, m, l, k, q: go to tree, map, table, knowledge, question", () => { goes = true; }],
-  Escape: ["close, cancel, clear the selection", () => {
-    if (moving.value) moving.value = null;
-    else if (drop.value) drop.value = null;
-    else if (panel.value) panel.value = null;
-    else if (found.value.q) search("");
-    else if (selection.value.length) select([]);
-    else focused.value = -1;
-  }],
+  g: [
+    "then t, m, l, k, q: go to tree, map, table, knowledge, question",
+    () => {
+      goes = true;
+    },
+  ],
+  Escape: [
+    "close, cancel, clear the selection",
+    () => {
+      if (moving.value) moving.value = null;
+      else if (drop.value) drop.value = null;
+      else if (panel.value) panel.value = null;
+      else if (found.value.q) search("");
+      else if (selection.value.length) select([]);
+      else focused.value = -1;
+    },
+  ],
 };
-export const TREE_KEYS = [["← → ↑ ↓", "in the tree: walk to parent, child, neighbors"], ["Enter", "in the tree: select the branch (Shift adds); in a move: drop"], ["+ –", "in the tree: closer, farther"], ["f  0", "in the tree: fit the branch, fit all"]];
+export const TREE_KEYS = [
+  ["← → ↑ ↓", "in the tree: walk to parent, child, neighbors"],
+  ["Enter", "in the tree: select the branch (Shift adds); in a move: drop"],
+  ["+ –", "in the tree: closer, farther"],
+  ["f  0", "in the tree: fit the branch, fit all"],
+];
 
 export function listenToKeys() {
   addEventListener("keydown", (event) => {
-    const at = event.target, typing = at.closest?.("input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select, [contenteditable]");
+    const at = event.target,
+      typing = at.closest?.("input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select, [contenteditable]");
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || typing || status.value !== "bench") return;
-    if (goes) { goes = false; if ("tmlkq".includes(event.key)) { go(event.key); event.preventDefault(); return; } }
+    if (goes) {
+      goes = false;
+      if ("tmlkq".includes(event.key)) {
+        go(event.key);
+        event.preventDefault();
+        return;
+      }
+    }
     let key = event.key;
-    if (key === " ") { if (at.closest?.("button, a, summary, input, [role=grid]")) return; key = "u"; }
+    if (key === " ") {
+      if (at.closest?.("button, a, summary, input, [role=grid]")) return;
+      key = "u";
+    }
     if (event.repeat && key !== "[" && key !== "]") return;
     if (!KEYS[key]) return;
     event.preventDefault();

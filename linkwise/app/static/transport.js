@@ -3,7 +3,9 @@ import { signal } from "./base.js";
 import { unpack } from "./arrays.js";
 
 /** How many statements wait, and whether the server can be reached. */
-export const unsaved = signal(0), reachable = signal(true), notSaved = signal("");
+export const unsaved = signal(0),
+  reachable = signal(true),
+  notSaved = signal("");
 
 /** Hints are written in lower case for the terminal; those that can be typed stay as they are. */
 const asSentence = (hint) => (/^(pip|linkwise) /.test(hint) ? hint : hint.charAt(0).toUpperCase() + hint.slice(1));
@@ -17,11 +19,23 @@ export class Refused extends Error {
 
 async function request(path, options = {}) {
   const { body, raw, headers, stop } = options;
-  const made = { method: body === undefined && raw === undefined ? "GET" : "POST", headers: { "x-linkwise": "1", ...headers }, signal: stop };
-  if (body !== undefined) { made.headers["content-type"] = "application/json"; made.body = JSON.stringify(body); }
-  if (raw !== undefined) { made.headers["content-type"] = "application/octet-stream"; made.body = raw; }
+  const made = {
+    method: body === undefined && raw === undefined ? "GET" : "POST",
+    headers: { "x-linkwise": "1", ...headers },
+    signal: stop,
+  };
+  if (body !== undefined) {
+    made.headers["content-type"] = "application/json";
+    made.body = JSON.stringify(body);
+  }
+  if (raw !== undefined) {
+    made.headers["content-type"] = "application/octet-stream";
+    made.body = raw;
+  }
   let reply;
-  try { reply = await fetch(path, made); } catch (lost) {
+  try {
+    reply = await fetch(path, made);
+  } catch (lost) {
     if (lost.name !== "AbortError") reachable.value = false;
     throw lost;
   }
@@ -36,8 +50,10 @@ const query = (given) => {
 };
 export const get = async (name, given, stop) => (await request(`/api/${name}${query(given)}`, { stop })).json();
 export const post = async (name, body) => (await request(`/api/${name}`, { body })).json();
-export const upload = async (name, file) => (await request("/api/upload", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
-export const readIn = async (name, file) => (await request("/api/read", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
+export const upload = async (name, file) =>
+  (await request("/api/upload", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
+export const readIn = async (name, file) =>
+  (await request("/api/read", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
 export const pictureAddress = (row) => `/api/picture/${Number(row)}`;
 export const exportAddress = (kind, at) => `/api/export/${encodeURIComponent(kind)}${query({ at })}`;
 
@@ -59,7 +75,7 @@ export async function signIn() {
 
 // ---------------------------------------------------------------- statements: kept until the server has them on disk
 
-const waiting = [];   // {told, project, done, failed}
+const waiting = []; // {told, project, done, failed}
 let pumping = false;
 
 function store() {
@@ -67,12 +83,14 @@ function store() {
     const opened = indexedDB.open("linkwise", 1);
     opened.onupgradeneeded = () => opened.result.createObjectStore("unsaved", { keyPath: "id" });
     opened.onsuccess = () => done(opened.result);
-    opened.onerror = () => done(null);   // private windows: the queue then lives in memory only
+    opened.onerror = () => done(null); // private windows: the queue then lives in memory only
   });
 }
 async function keep(entry) {
   const db = await store();
-  db?.transaction("unsaved", "readwrite").objectStore("unsaved").put({ id: entry.told.id, project: entry.project, told: entry.told, at: Date.now() });
+  db?.transaction("unsaved", "readwrite")
+    .objectStore("unsaved")
+    .put({ id: entry.told.id, project: entry.project, told: entry.told, at: Date.now() });
   db?.close();
 }
 async function forget(id) {
@@ -119,7 +137,10 @@ async function pump() {
     const { told, project, done, failed } = waiting[0];
     try {
       const reply = await post("say", { ...told, project });
-      waiting.shift(); forget(told.id); notSaved.value = ""; pause = 500;
+      waiting.shift();
+      forget(told.id);
+      notSaved.value = "";
+      pause = 500;
       unsaved.value = waiting.length;
       done(reply);
     } catch (problem) {
@@ -132,7 +153,7 @@ async function pump() {
         continue;
       }
       waiting.shift();
-      if (!["other", "closed"].includes(problem.code)) forget(told.id);   // else it waits until its project is open again
+      if (!["other", "closed"].includes(problem.code)) forget(told.id); // else it waits until its project is open again
       unsaved.value = waiting.length;
       failed(problem);
     }
@@ -148,14 +169,26 @@ const NAMES = ["said", "tree", "map", "work", "engine", "saved", "question", "pr
 export function listen(heard) {
   const channel = new BroadcastChannel("linkwise-events");
   channel.onmessage = (event) => heard(event.data.name, event.data.told);
-  const lead = () => new Promise(() => {
-    const stream = new EventSource("/api/events");
-    const pass = (name, told) => { channel.postMessage({ name, told }); heard(name, told); };
-    for (const name of NAMES) stream.addEventListener(name, (event) => pass(name, JSON.parse(event.data || "{}")));
-    stream.onmessage = (event) => { const told = JSON.parse(event.data); pass(told.event || "said", told); };
-    stream.onopen = () => { reachable.value = true; pass("reconnected", {}); };
-    stream.onerror = () => { reachable.value = stream.readyState === EventSource.OPEN; };
-  });
+  const lead = () =>
+    new Promise(() => {
+      const stream = new EventSource("/api/events");
+      const pass = (name, told) => {
+        channel.postMessage({ name, told });
+        heard(name, told);
+      };
+      for (const name of NAMES) stream.addEventListener(name, (event) => pass(name, JSON.parse(event.data || "{}")));
+      stream.onmessage = (event) => {
+        const told = JSON.parse(event.data);
+        pass(told.event || "said", told);
+      };
+      stream.onopen = () => {
+        reachable.value = true;
+        pass("reconnected", {});
+      };
+      stream.onerror = () => {
+        reachable.value = stream.readyState === EventSource.OPEN;
+      };
+    });
   if (navigator.locks) navigator.locks.request("linkwise-events", lead);
   else lead();
 }

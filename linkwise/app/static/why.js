@@ -8,7 +8,8 @@ import { Drawer } from "./drawer.js";
 const text = words.why;
 
 export function Why() {
-  const [told, setTold] = useState(null), [a, b] = namesOf(selection.value.slice(0, 2));
+  const [told, setTold] = useState(null),
+    [a, b] = namesOf(selection.value.slice(0, 2));
   useEffect(() => {
     setTold(null);
     if (b === undefined) return undefined;
@@ -17,8 +18,21 @@ export function Why() {
     return () => stop.abort();
   }, [a, b, seq.value]);
   return html`<${Drawer} title=${b === undefined ? words.select.why : text.title(a, b)}>
-    ${b === undefined ? html`<p class="soft">${text.pick}</p>` : !told ? html`<p class="soft">${text.working}</p>` : html`
+    ${
+      b === undefined
+        ? html`<p class="soft">${text.pick}</p>`
+        : !told
+          ? html`<p class="soft">${text.working}</p>`
+          : html`
       ${(told.words || []).map((line) => html`<p class="because" dir="auto">${line}</p>`)}
-      ${told.changes?.length > 0 && html`<h3>${text.otherwise}</h3><div class="buttons column">${told.changes.map((one) => html`<button class="plain" onClick=${() => say(one.op, one.body, "menu")}>${one.words}</button>`)}</div>`}`}
+      ${
+        told.changes?.length > 0 &&
+        html`<h3>${text.otherwise}</h3><div class="buttons column">
+        ${told.changes.map(
+          (one) => html`<button class="plain" onClick=${() => say(one.op, one.body, "menu")}>
+          ${one.words}</button>`,
+        )}</div>`
+      }`
+    }
   <//>`;
 }

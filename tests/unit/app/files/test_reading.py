@@ -187,3 +187,13 @@ def test_samples_are_as_large_as_listed_and_need_no_choice(name):
     assert read_body("open", {"name": name, "roles": roles, "options": options})["options"] == options
     with pytest.raises(LinkwiseError, match="no sample"):
         sample("nothing")
+
+
+def test_numbers_beside_categories_are_scaled_where_one_would_decide_alone():
+    rows = "".join(f"beer {n},{n % 7},{40 * (n % 3)},{'ab'[n % 2]}\n" for n in range(20))
+    told = preview("beers.csv", f"name,alcohol,color,country\n{rows}".encode())
+    assert told["options"]["scale"] == "standard"
+    again = preview("beers.csv", f"name,alcohol,color,country\n{rows}".encode(), None, told["options"])
+    assert again == told
+    shown = preview("beers.csv", f"name,alcohol,color,country\n{rows}".encode(), {"country": "show"})
+    assert shown["options"]["scale"] == "none"
