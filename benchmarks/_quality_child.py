@@ -1,4 +1,4 @@
-"""What the Python of other libraries runs for ``quality.py``: fits asked for line by line, as long as somebody asks.
+"""What the Python of other libraries runs for ``quality.py``: fits asked for line by line, until the input ends.
 
     python _quality_child.py --can        print the methods this Python can run, with the versions
     python _quality_child.py              read a JSON object per line, answer with one per line
@@ -233,7 +233,7 @@ def answer(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until nobody asks; what methods print goes to the error stream."""
+    """Answer until the input ends; what methods print goes to the error stream."""
     warnings.simplefilter("ignore")
     if sys.argv[1:] == ["--can"]:
         print(json.dumps(can()))

@@ -1,4 +1,4 @@
-"""What everybody in ``quality.py`` is told: drawn once for a set, a source, a share of wrong answers and a seed.
+"""Statements for all contenders of ``quality.py``: drawn once for a set, a source, a share of wrong answers and a seed.
 
 Statements come as one list whose beginnings are the smaller amounts: who is told 25 is told the same 10 first. Whether
 an answer is wrong depends on the seed and the samples asked about alone, so that whoever hears it hears the same, and
@@ -122,7 +122,7 @@ def answered(pairs: Ints, person: Person) -> Ints:
 
 
 def slipped(trios: Ints, wrong: float, seed: int) -> Ints:
-    """Triplets as said by somebody who now and then names the wrong sample as the odd one."""
+    """Triplets, some of which name the wrong sample as the odd one."""
     said = trios.copy()
     for at, (a, b, c) in enumerate(trios.tolist()):
         slip, which = np.random.default_rng([seed, a, b, c]).random(2)

@@ -327,7 +327,7 @@ def write_samples(sets: Iterable[str], keep: Path) -> None:
 
 
 def warm_up(names: Iterable[str], say: Callable[[str], object]) -> None:
-    """Fit each contender once on little and once on much, so that compiling is nobody's time."""
+    """Fit each contender once on little and once on much, so that compiling is not measured."""
     say("loading compiled code, and compiling what is not compiled yet")
     X, y = samples("iris")
     told = Knowledge(len(y), knowledge.draw("iris", "random", 0.1, 0))

@@ -25,7 +25,7 @@ STATEMENTS = {10: 2, 150: 10, 3_000: 40, 50_000: 60}
 
 
 class Example(NamedTuple):
-    """Samples in seven groups, what is said about them, and the trees without and with it."""
+    """Samples in seven groups, statements about them, and the trees without and with it."""
 
     X: Any
     ids: Any

@@ -1,6 +1,6 @@
 """Take pictures of every screen of the workbench: ``python docs/draw_workbench.py [FOLDER]``.
 
-With a folder, all screens in light and dark at three widths; without one, the two pictures of docs/workbench.md.
+With a folder, all screens in light and dark at three widths; without one, the pictures of docs/workbench.md.
 """
 
 from __future__ import annotations
@@ -30,14 +30,31 @@ def answer(page: Page, times: int) -> None:
 
 def say(page: Page, a: int, b: int, key: str) -> None:
     """Say something about two rows of the table."""
+    before = page.locator("#knowledge .said").count()
     page.locator(".cell.name").nth(a).click()
     page.locator(".cell.name").nth(b).click(modifiers=["Control"])
     page.keyboard.press(key)
-    page.wait_for_timeout(1_000)
+    expect(page.locator("#knowledge .said")).to_have_count(before + 1)
+
+
+def sample(page: Page, name: str) -> None:
+    """Open one of the samples and wait for its first question and its groups."""
+    page.locator(".sample").filter(has_text=name).click()
+    expect(page.locator("#asked")).to_be_visible()
+    expect(page.locator(".chip:not(.none)").first).to_be_visible()
+
+
+PANELS = {
+    "history": ("#show-history", "#scrubber"),
+    "compare": ("#show-compare", ".drawer .lead"),
+    "export": ("#show-export", "#python"),
+    "why": ("w", ".because"),
+    "help": ("?", ".keys div"),
+}
 
 
 def screens(page: Page, shoot: Any) -> None:
-    """Go through all screens of a project of wines."""
+    """Go through all screens of a project of wines, and look at one of texts and one of pictures."""
     expect(page.locator(".sample").first).to_be_visible()
     shoot("start")
     rows = "".join(f"bottle {i},{i % 7 + 9},{i % 5},{'ab'[i % 2]}\n" for i in range(30))
@@ -46,33 +63,37 @@ def screens(page: Page, shoot: Any) -> None:
     expect(page.locator("main.import")).to_be_visible()
     shoot("import")
     page.locator("main.import .plain").first.click()
-    page.locator(".sample").first.click()
-    expect(page.locator("#asked")).to_be_visible()
-    expect(page.locator(".chip:not(.none)").first).to_be_visible()
+    sample(page, "wines")
+    shoot("first")
     answer(page, 6)
-    page.wait_for_timeout(1_500)
+    expect(page.locator("#knowledge .mark.holds")).to_have_count(6)
     shoot("workbench")
     say(page, 0, 1, "T")
     say(page, 1, 2, "T")
     say(page, 0, 2, "A")
+    expect(page.locator(".pill.bad")).to_be_visible()
     page.keyboard.press("x")
     expect(page.locator(".fixes li").first).to_be_visible()
     shoot("conflict")
-    for name in ("history", "compare", "export", "why", "help"):
+    for name, (way, there) in PANELS.items():
         page.keyboard.press("Escape")
-        if name in ("why", "help"):
-            page.keyboard.press("w" if name == "why" else "?")
+        if way.startswith("#"):
+            page.locator(way).click()
         else:
-            page.locator(f"#show-{name}").click()
-        page.wait_for_timeout(1_500)
+            page.keyboard.press(way)
+        expect(page.locator(there).first).to_be_visible()
         shoot(name)
     page.keyboard.press("Escape")
     page.locator(".fairly input").focus()
-    for key in ("g", "t", "ArrowRight", "ArrowRight", "ArrowRight", "M", "ArrowUp", "Enter"):
+    for key in ("g", "t", "ArrowDown", "ArrowRight", "ArrowRight", "M", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     expect(page.locator(".bubble .reading").first).to_be_visible()
     shoot("move")
     page.keyboard.press("Escape")
+    for name, kind in (("letters", "texts"), ("digits", "pictures")):
+        page.locator("#leave").click()
+        sample(page, name)
+        shoot(kind)
 
 
 def main() -> None:
@@ -86,7 +107,7 @@ def main() -> None:
 
         def shoot(name: str) -> None:
             if folder is None:
-                if name in ("workbench", "conflict"):
+                if name in ("workbench", "conflict", "move", "export"):
                     page.set_viewport_size({"width": 1280, "height": 800})
                     page.wait_for_timeout(800)
                     page.screenshot(path=IMAGES / f"{name}.png")

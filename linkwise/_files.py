@@ -34,6 +34,7 @@ _NOT_TEXT = (
     (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
 )
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+ENCODINGS = {"": "UTF-8", "cp1252": "Windows-1252", "latin2": "Latin 2", "utf-16": "UTF-16"}  # what they are called
 _UNUSED_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that Windows-1252 has no character for
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.profile import examples
@@ -32,3 +34,14 @@ settings.register_profile(
     "linkwise", max_examples=examples(50, 1000), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("linkwise")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect tests without looking for garbage among them, and never look for any among them later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -2,7 +2,7 @@
 
 Numba counts a reference, atomically, for every array of a tuple whenever the tuple crosses a call it does not inline;
 in the cascades of the BUILD structure that was a third of the time, and threads that share a state fight over the
-counts. A borrowed array owns nothing, so there is nothing to count. It is valid as long as somebody holds the original,
+counts. A borrowed array owns nothing, so there is nothing to count. It is valid as long as the original is held,
 which the Python caller of a kernel does.
 """
 

@@ -8,6 +8,8 @@ from linkwise.active._answerers import (
 )
 from linkwise.active._dialogue import (
     Dialogue as Dialogue,
+)
+from linkwise.active._dialogue_progress import (
     Progress as Progress,
 )
 from linkwise.active._explore import (

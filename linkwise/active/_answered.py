@@ -17,7 +17,7 @@ from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import check, repair
 from linkwise.problem.entailment import Entailment
 
-SUREST = 0.99  # nobody is trusted more than this, so that answers can outvote each other
+SUREST = 0.99  # the most that a person is trusted, so that answers can outvote each other
 _UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Kind.APART)
 
 
@@ -35,7 +35,7 @@ class Known:
 
     Notes
     -----
-    Answers that contradict what is known do not stop anything. The cheapest set of answers whose withdrawal restores
+    Answers that contradict earlier ones do not stop anything. The cheapest set of answers whose withdrawal restores
     consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, one
     that a later question was meant to check goes, then the older one. The choice is made again at the next
     contradiction, so an answer can regain trust. Of answers that need more than ``n_clusters``, the lightest of the few

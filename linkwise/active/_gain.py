@@ -38,7 +38,7 @@ class ExpectedGain(Strategy):
     probability, would change the claims on all samples, and with them the sum of the strongest claims, which is about
     the number of samples settled. The candidate with the greatest expected increase per question it is expected to take
     is placed next: it is compared with the first sample of the neighborhood that claims it most, then of the next,
-    until a yes, or until all said no and it starts a neighborhood of its own. Exploring and refining thus compete in
+    until a yes, or until all said no and it starts a neighborhood of its own. So exploring and refining compete in
     the same units, and a typical sample of a large unexplored region wins before an odd one.
 
     With a number of clusters (``Dialogue(n_clusters=...)``) a sample that differs from all neighborhoods but one
@@ -166,7 +166,7 @@ class _Gaining(Placing):
             return None
         if gain <= LITTLE:
             return 0
-        # gains that fall off evenly until half of what is open is settled come down to "little" after so many answers;
+        # gains that fall off evenly until half of what is open is settled come down to "little" after these answers;
         # the other half stays open: samples between clusters
         return int(np.ceil(0.5 * (1.0 - believed) / gain * np.log(gain / LITTLE)))
 

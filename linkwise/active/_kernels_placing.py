@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise._kernels import njit
 
-# What can be said of a sample and two leaves: it is the odd one, it belongs with one of them, or nobody is odd.
+# The answers about a sample and two leaves: it is the odd one, it belongs with one of them, or none is odd.
 SAMPLE_ODD, WITH_FIRST, WITH_SECOND, NONE_ODD = 0, 1, 2, 3
 
 DOUBT = 0.02  # share of the chances that distances have no say in

@@ -13,12 +13,12 @@ class Placing(Inquiry):
     """Pick a sample, then ask which neighborhood it belongs to, the likeliest first, until a yes or a no to all.
 
     A neighborhood is a group of samples known to belong together; those of the skeleton are known to differ pairwise.
-    Everything is read off what is known, nothing else is remembered: a sample that was begun with and is neither in a
+    Everything is read off the statements, nothing else is kept: a sample that was begun with and is neither in a
     neighborhood of the skeleton nor apart from all of them is the one being placed. A subclass writes `pick` and
     `order`.
     """
 
-    in_bulk = True  # all is read off what is known
+    in_bulk = True  # all is read off the statements
 
     def __init__(self, scene: Scene, n_clusters: int | None = None) -> None:
         super().__init__(scene)

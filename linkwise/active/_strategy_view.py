@@ -113,8 +113,8 @@ class Scene:
     def labels(self) -> IntArray:
         """Return the labels of the dialogue's estimator, fitted with all constraints.
 
-        An estimator that cannot keep it all, as when more samples are apart than it may make clusters, is told it as
-        wishes: a strategy needs an idea of the clusters, not a result.
+        An estimator that cannot keep them all, as when more samples are apart than it may make clusters, gets them as
+        soft statements: a strategy needs an idea of the clusters, not a result.
         """
         at = len(self.known.answers)
         if self._labels is None or self._labels[0] != at:

@@ -243,7 +243,7 @@ class _Placing(Inquiry):
             self._note(told)
             return
         about = absent[0] if absent else -1
-        if not absent:  # it was the best question about one of them, which is thus known
+        if not absent:  # it was the best question about one of them, so that one is placed
             judged = {i: self._judge(i) for i in told.items}
             about = max(told.items, key=lambda i: (self._trio(i, judged[i]) == told.items, judged[i].gain))
         before = self._judge(about)

@@ -44,7 +44,7 @@ class Asker:
         self.kept = _some(items, rows, seed)
         self.roll = Roll([items.ids[row] for row in self.kept])
         self.talk = Dialogue(items.X[self.kept], strategy=PairsAndTrios(), random_state=seed)
-        self._told: list[tuple[int, dict[str, Any]]] = []  # row of the log and entry of every answer that was told
+        self._told: list[tuple[int, dict[str, Any]]] = []  # row of the log and entry of every answer in the dialogue
         self._number: dict[int, int] = {}  # row of the log to number of the answer
         self._known: Any = None
         self._held: dict[str, tuple[Query, dict[str, Any]]] = {}
@@ -138,7 +138,7 @@ class Asker:
         return found
 
     def _knowledge(self, standing: Standing) -> Any:
-        """Return what was said besides answers, as far as it holds together; None if that has not changed."""
+        """Return the statements besides answers, as far as they hold together; None if they have not changed."""
         others = tuple(one for one in standing.statements if one.op != "answer")
         chosen = trust(self.roll, replace(standing, statements=others))
         said = [unit for unit in chosen.kept if unit.weight is None]

@@ -25,7 +25,7 @@ from linkwise.plots import to_plane
 from linkwise.problem import check, why
 from linkwise.result import Dendrogram
 
-LONG, STEP = 5_000, 0.05  # items from which on it is told how far a fit has come, and the steps
+LONG, STEP = 5_000, 0.05  # items from which on the progress of a fit is shown, and its steps
 UNCOMPILED = 5_000  # items whose first tree is SciPy's, which needs no compiling but all distances
 
 
@@ -328,6 +328,8 @@ class Fitter:
         forcing = [units[at] for at in found.statements]
         plain = {f"  {line}": self._worded(unit) for line, unit in zip(found.lines, forcing, strict=True)}
         told = [line for line in str(found).splitlines() if not line.startswith("To have them")]
+        told[:1] = [self._where(moment, a, b)]
+        told = [line.replace(" samples", " items") if line.startswith("They meet at") else line for line in told]
         lines = list(dict.fromkeys(_once(plain.get(line, line)) for line in told))
         changes: list[dict[str, Any]] = []
         for change in found.changes:
@@ -345,6 +347,15 @@ class Fitter:
                 changes.append({"op": "repair", "body": {"targets": [target]}, "words": words})
         distinct = {change["words"]: change for change in changes}
         return {"words": lines, "changes": list(distinct.values())}
+
+    def _where(self, moment: Moment, a: str, b: str) -> str:
+        """Word the groups of two items, called as on screen."""
+        named = {one["cluster"]: one["text"] for one in self.names(moment)}
+        one, two = (int(moment.picture.labels[self.roll.place[name]]) for name in (a, b))
+        called = [named.get(at, f"group {at + 1}") for at in (one, two)]
+        if one == two:
+            return f"{a} and {b} are in the same group: {called[0]}."
+        return f"{a} and {b} are in different groups: {called[0]} and {called[1]}."
 
     def _worded(self, unit: Unit) -> str:
         """Word a statement as the list of the page does, with its row of the log."""

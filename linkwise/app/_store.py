@@ -306,11 +306,6 @@ class Store:
         with self._lock:
             return self._database.execute("select n, name, kind from file order by n").fetchall()
 
-    def add_file(self, name: str, kind: str, content: bytes) -> int:
-        """Keep one more original and return its number; one with the same content is kept once."""
-        with self._lock, self._writing():
-            return _insert_file(self._database, name, kind, content)
-
     def items(self, start: int = 0, count: int | None = None) -> list[tuple[str, dict[str, Any]]]:
         """Return names of items and what people see of them, all or a window."""
         few = -1 if count is None else count
@@ -320,12 +315,6 @@ class Store:
                 return [(name, read_item(body)) for name, body in rows]
             except (ValueError, RecursionError) as error:
                 raise damaged(self.path, "an item is not what linkwise writes") from error
-
-    def put_items(self, items: Iterable[tuple[str, dict[str, Any]]]) -> None:
-        """Replace all items, as after another reading of the original."""
-        with self._lock, self._writing():
-            self._database.execute("delete from item")
-            _insert_items(self._database, items)
 
     def cached(self, name: str) -> tuple[int, bytes] | None:
         """Return the version and the bytes cached last under a name; None if there are none, or damaged."""
@@ -425,17 +414,15 @@ def _insert(database: sqlite3.Connection, rows: Sequence[tuple[int, New]]) -> li
     return made
 
 
-def _insert_file(database: sqlite3.Connection, name: str, kind: str, content: bytes) -> int:
+def _insert_file(database: sqlite3.Connection, name: str, kind: str, content: bytes) -> None:
+    """Keep an original; one with the same content is kept once."""
     if len(content) > MOST_BYTES:
         msg = f"{name} has {len(content) / 2**20:,.0f} MiB; a project keeps up to {MOST_BYTES / 2**20:,.0f} MiB."
         raise refusal(FULL, msg, "keep a part of the rows or columns.")
     mark = hashlib.sha256(content).hexdigest()
-    found = database.execute("select n from file where sha256 = ?", (mark,)).fetchone()
-    if found is None:
-        found = database.execute(
-            "insert into file (name, kind, sha256, bytes) values (?, ?, ?, ?) returning n", (name, kind, mark, content)
-        ).fetchone()
-    return int(found[0])
+    if database.execute("select n from file where sha256 = ?", (mark,)).fetchone() is None:
+        row = (name, kind, mark, content)
+        database.execute("insert into file (name, kind, sha256, bytes) values (?, ?, ?, ?)", row)
 
 
 def _insert_items(database: sqlite3.Connection, items: Iterable[tuple[str, dict[str, Any]]]) -> None:

@@ -16,7 +16,7 @@ from linkwise.app._standing import Standing, Unit, units
 from linkwise.constraints import Constraints
 from linkwise.problem import check
 
-Key = tuple[int, int]  # row of the log and line of an import, 0 for rows that are no import
+Key = tuple[int, int]  # row of the log and line of an import, 0 for other rows
 KINDS = ("must_link", "cannot_link", "triplet", "branch", "together", "apart")
 
 

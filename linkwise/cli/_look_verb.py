@@ -18,7 +18,7 @@ def look(data: str, encoding: str | None) -> None:
     """Show what the columns of DATA are, and the command that clusters its rows.
 
     Every column gets a role: names, numbers, categories, text, repeated words, dates, constant, empty. Decimal commas,
-    encodings, cells that are no numbers among numbers and words for missing values are found. The table is read with
+    encodings, words in columns of numbers and words for missing values are found. The table is read with
     the proposed options before they are shown. Nothing is written.
     """
     from linkwise.io import look as look_at

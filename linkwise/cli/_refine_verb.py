@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ _SHOWN = 30  # classes and branches that a terminal lists
 )
 @click.option("--min-size", type=Whole(1), default=2, show_default=True, help="Fewest samples of a new branch.")
 @click.option("--terms", type=Whole(1), default=3, show_default=True, help="Most words in the name of a new branch.")
+@click.option(
+    "--chance",
+    type=click.FloatRange(min=0),
+    default=0.05,
+    show_default=True,
+    help="A part of a class is a new branch beside it if it would lack known samples at most this often by chance.",
+)
 @click.option("-o", "--output", metavar="FILE", default="-", type=click.Path(allow_dash=True), help="Where paths go.")
 @force_option
 def refine(
@@ -38,6 +46,7 @@ def refine(
     id_column: str | None,
     min_size: int,
     terms: int,
+    chance: float,
     output: str,
     force: bool,
 ) -> None:
@@ -66,6 +75,7 @@ def refine(
         names=None if table is None else table.columns,
         min_size=min_size,
         n_terms=terms,
+        chance=chance,
     )
     rows = _rows(made, taxonomy, found.ids)
     text = "".join(csv_line(*row) for row in (("sample", "path", "how"), *rows))
@@ -90,11 +100,15 @@ def refine(
         f"{counts['known']:,} of {many(len(rows), 'sample')} known, {counts['placed']:,} placed on known classes, "
         f"{counts['new']:,} on {many(made.n_new, 'new branch')}, {counts['nowhere']:,} nowhere."
     )
+    new = Counter(path for _, path, how in rows if how == "new")
+    branches = [f"  {path}: {count:,}" for path, count in new.items()]
     lines = [head, "F of each known class and its place in the tree, on known samples:"]
     classes = [
         f"  {one['path']}: " + ("no place" if one["f"] is None else f"{one['f']:.3f}") for one in told["classes"]
     ]
     lines += classes[:_SHOWN] + more_lines(_SHOWN, len(classes))
+    if made.n_new:
+        lines += ["New branches, with their samples:", *branches[:_SHOWN], *more_lines(_SHOWN, len(branches))]
     answer(told, "\n".join(visible(line) for line in lines))
 
 

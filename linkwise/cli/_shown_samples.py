@@ -109,7 +109,7 @@ def _bold(line: str, strong: bool) -> str:
 
 
 def _columns() -> int:
-    """How many letters a line of the terminal holds; 0 where the output is no terminal."""
+    """How many letters a line of the terminal holds; 0 where the output is not a terminal."""
     import shutil
 
     if sys.stdout is None or not sys.stdout.isatty():

@@ -17,11 +17,11 @@ from linkwise.exceptions import ConstraintError
 
 if TYPE_CHECKING:
     from linkwise.constraints._rules import Rule
-    from linkwise.constraints._table import Constraints
+    from linkwise.constraints._table_building import Building
 
 _MAX_CLASS_PAIRS = 50_000_000
 _SPELLINGS = {kind.word: kind for kind in Kind} | {"triplet": Kind.TRIPLET}
-C = TypeVar("C", bound="Constraints")
+C = TypeVar("C", bound="Building")
 
 
 def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from linkwise._messages import hint
@@ -98,3 +99,13 @@ class SizeBetween(Rule):
         if self.high is not None and self.high < self.low:
             msg = f"SizeBetween: low is {self.low} and high is {self.high}, expected low <= high."
             raise ConstraintError(msg)
+
+
+def rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:
+    """Return one rule, or several, as a tuple."""
+    given = (rules,) if isinstance(rules, Rule) else tuple(rules)
+    for rule in given:
+        if not isinstance(rule, Rule):
+            msg = f"rules holds {rule!r}, expected rules such as MinSeparation(0.5)."
+            raise ConstraintError(msg)
+    return given

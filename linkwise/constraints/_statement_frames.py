@@ -16,15 +16,15 @@ from linkwise.constraints._kinds import Kind
 from linkwise.exceptions import ConstraintError
 
 if TYPE_CHECKING:
-    from linkwise.constraints._table import Constraints
+    from linkwise.constraints._table_building import Building
 
 _COLUMNS = ("kind", "a", "b", "c", "samples", "weight")
 _WORDS = {"triplet" if kind is Kind.TRIPLET else kind.word: kind for kind in Kind}
 _NAMES = {kind: word for word, kind in _WORDS.items()}
-C = TypeVar("C", bound="Constraints")
+C = TypeVar("C", bound="Building")
 
 
-def frame_of(table: Constraints, backend: Backend) -> Any:
+def frame_of(table: Building, backend: Backend) -> Any:
     """Write a table as a frame, in the order the statements were given, without columns that none needs."""
     if table.rules:
         msg = (

@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property, partial
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from linkwise._messages import more_lines
-from linkwise._notebook import card
-from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise._validation import read_choice, read_count
-from linkwise.constraints._disjunctions import links_of, read_disjunctions
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints._entries import Entry, list_entries, remove
-from linkwise.constraints._equal_statements import number_alike
-from linkwise.constraints._groups import (
-    NO_GROUPS,
-    Groups,
-    gather,
-    join_groups,
-    read_groups,
-    renumber_groups,
-    take_groups,
-)
-from linkwise.constraints._kinds import Kind, check_items, read_items, read_weights
-from linkwise.constraints._label_statements import (
-    NO_LABELS,
-    Labels,
-    chained_labels,
-    join_labels,
-    select_labels,
-    slice_labels,
-)
-from linkwise.constraints._rules import Rule
+from linkwise.constraints._groups import join_groups
+from linkwise.constraints._kinds import read_weights
+from linkwise.constraints._label_statements import join_labels
+from linkwise.constraints._rules import Rule, rule_tuple
+from linkwise.constraints._statement_arrays import FIELDS
+from linkwise.constraints._table_building import Building
 from linkwise.exceptions import ConstraintError
-
-_SHOWN = 6
-_FIELDS = ("n_samples", "kind", "items", "weight", "row", "rules", "ids", "groups", "labels")  # of the constructor
-
 
 DOUBTFUL = 0.95  # trust in a doubtful statement
 
 
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array if it is read-only, else a read-only copy, so that no caller's array is frozen."""
-    if array.flags.writeable or array.base is not None or not array.flags.c_contiguous:
-        array = np.array(array, order="C")
-        array.setflags(write=False)
-    return array
-
-
-class Constraints:
+class Constraints(Building):
     """Statements about ``n_samples`` samples, as an immutable table with one row per statement.
 
     Use `build`, `from_labels` or `from_ids` rather than the constructor. The table behaves like an array along
@@ -103,530 +72,7 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    n_samples: int
-    n_statements: int
-    is_hard: BoolArray
-    kind: npt.NDArray[np.int8]
-    items: IntArray
-    weight: FloatArray
-    row: IntArray
-    rules: tuple[Rule, ...]
-    ids: npt.NDArray[Any] | None
-    groups: Groups
-    labels: Labels
-
-    def __init__(
-        self,
-        n_samples: int,
-        kind: npt.NDArray[np.int8],
-        items: IntArray,
-        weight: FloatArray,
-        row: IntArray,
-        *,
-        rules: tuple[Rule, ...] = (),
-        ids: npt.NDArray[Any] | None = None,
-        groups: Groups = NO_GROUPS,
-        labels: Labels = NO_LABELS,
-    ) -> None:
-        put = object.__setattr__
-        put(self, "n_samples", n_samples)
-        put(self, "kind", _frozen(kind))
-        put(self, "items", _frozen(items))
-        put(self, "weight", _frozen(weight))
-        put(self, "n_statements", len(kind))
-        put(self, "is_hard", _frozen(np.isinf(weight)))
-        put(self, "row", _frozen(row))
-        put(self, "rules", rules)
-        put(self, "ids", None if ids is None else _frozen(ids))
-        put(self, "groups", Groups(*(_frozen(array) for array in groups)))
-        put(self, "labels", Labels(*(_frozen(array) for array in labels)) if len(labels[0]) else NO_LABELS)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        msg = f"Constraints are immutable; {name} cannot be set.\nHint: build a new table, or combine tables with `|`."
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
-
-    # -- making ------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def build(
-        cls,
-        n_samples: int,
-        *,
-        must_link: Any = (),
-        cannot_link: Any = (),
-        triplets: Any = (),
-        together: Any = (),
-        apart: Any = (),
-        must_link_any: Any = (),
-        cannot_link_any: Any = (),
-        either: Any = (),
-        weight: Any = np.inf,
-        rules: Iterable[Rule] | Rule = (),
-    ) -> Self:
-        """Build the table from arrays of sample numbers.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of samples; statements name them 0 to ``n_samples - 1``.
-        must_link, cannot_link : array-like of shape (m, 2)
-            Pairs that belong together, pairs that do not.
-        triplets : array-like of shape (m, 3)
-            A row ``a, b, c`` reads ab|c: a and b meet strictly below where either meets c.
-        together, apart : iterable of iterables of int
-            Groups whose samples share one cluster; groups of which no two samples do ("at most one per source"). Each
-            group is one statement and is never written out as pairs.
-        must_link_any, cannot_link_any : iterable of iterables of int
-            Choices ``x, y1, y2, ...``: x shares a cluster with at least one of the others; x is apart from at least
-            one of them.
-        either : iterable of lists of links
-            Disjunctions: of the links of each, such as ``[("must_link", 0, 1), ("cannot_link", 2, 3)]``, at least one
-            holds. "If a and b are together, so are c and d" is ``[("cannot_link", a, b), ("must_link", c, d)]``.
-        weight : float, sequence or mapping, default=inf
-            One cost for all, one per statement (in the order of the keywords here), or a mapping from keywords such
-            as ``"must_link"`` to either. Weight 0 drops the statement.
-        rules : Rule or iterable of Rule
-            Statements about clusters, such as ``MinSeparation(0.1)``.
-
-        Returns
-        -------
-        Constraints
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> Constraints.build(4, must_link=[(0, 1), (1, 2)], weight=0.5).weight.tolist()
-        [0.5, 0.5]
-        >>> Constraints.build(100_000, apart=[range(0, 100), range(50, 150)])
-        Constraints(100,000 samples: 2 groups apart; all hard)
-        >>> Constraints.build(4, either=[[("must_link", 0, 1), ("cannot_link", 3, 2)]]).describe(0)
-        '#0 either(must_link(0, 1), cannot_link(2, 3))'
-        """
-        n_samples = read_count(n_samples, "n_samples", note=" (the number of rows of X)", error=ConstraintError)
-        given = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either]
-        return cls._from_tables(n_samples, given, weight, rules, None)
-
-    @classmethod
-    def _from_tables(
-        cls,
-        n_samples: int,
-        given: Sequence[Any],
-        weight: Any,
-        rules: Iterable[Rule] | Rule,
-        ids: npt.NDArray[Any] | None,
-    ) -> Self:
-        name: Callable[[int], str] = str if ids is None else lambda i: str(ids[i])
-        plain = [kind for kind in Kind if not kind.is_group]
-        tables = [read_items(kind, rows, n_samples) for kind, rows in zip(plain, given, strict=False)]
-        read = []
-        for kind in Kind:  # a loop, so that warnings point at the caller's line
-            if kind is Kind.EITHER and kind < len(given):
-                read += [read_disjunctions(given[kind], n_samples, name)]
-            elif kind.is_group and kind < len(given):
-                read += [read_groups(kind, given[kind], n_samples, name)]
-        counts = [len(table) for table in tables] + [len(says) for says, _ in read]
-        weights = read_weights(weight, {Kind(k).word: count for k, count in enumerate(counts)})
-        items = np.full((len(weights), 3), -1, dtype=np.intp)
-        kinds = np.repeat(np.arange(len(counts), dtype=np.int8), counts)
-        keep = weights > 0
-        groups = NO_GROUPS
-        start = 0
-        for kind, table in zip(plain, tables, strict=True):
-            rows = slice(start, start + len(table))
-            keep[rows] &= check_items(kind, table, name)
-            np.minimum(table[:, 0], table[:, 1], out=items[rows, 0])
-            np.maximum(table[:, 0], table[:, 1], out=items[rows, 1])
-            if kind is Kind.TRIPLET:
-                items[rows, 2] = table[:, 2]
-            start = rows.stop
-        for says, found in read:
-            keep[start : start + len(says)] &= says
-            groups = join_groups(groups, found, start)  # `found` counts its rows from 0
-            start += len(says)
-        row = np.arange(len(weights), dtype=np.intp)
-        made = cls(n_samples, kinds, items, weights, row, rules=_rule_tuple(rules), ids=ids, groups=groups)
-        return made if keep.all() else made.select(keep)
-
-    @classmethod
-    def from_labels(cls, y: Any, *, unlabeled: Any = -1, weight: Any = np.inf) -> Self:
-        """Build must-links and cannot-links that are equivalent to (partial) labels.
-
-        Each class becomes a chain of must-links, each pair of classes one cannot-link: O(n + k²) statements that
-        entail all pairs. The labels themselves are kept in ``labels``, so that `check` and `repair` name the sample
-        with the wrong label and not a statement made from it.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Class of each sample. None, NaN, pandas.NA and masked values mean "not known".
-        unlabeled : scalar, default=-1
-            Another value that means "not known".
-        weight : float, default=inf
-            Cost of breaking one statement.
-
-        Returns
-        -------
-        Constraints
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> Constraints.from_labels([0, 0, 1, -1])
-        Constraints(4 samples: 1 must-link, 1 cannot-link; all hard)
-        >>> Constraints.from_labels(["cat", "cat", "dog", None])
-        Constraints(4 samples: 1 must-link, 1 cannot-link; all hard)
-        """
-        from linkwise.constraints._from_labels_and_ids import pairs_of_labels
-
-        n_samples, must_link, cannot_link = pairs_of_labels(y, unlabeled)
-        made = cls._from_tables(n_samples, [must_link, cannot_link, ()], weight, (), None)
-        if made.n_statements < len(must_link) + len(cannot_link) or not made.n_statements:
-            return made  # weight 0 drops statements
-        labels = chained_labels(y, must_link, cannot_link)
-        every = np.arange(made.n_statements)
-        return made._with(every, made.weight, made.groups, select_labels(labels, every, made.weight))
-
-    @classmethod
-    def from_groups(
-        cls, y: Any, *, say: Literal["together", "apart"] = "together", unlabeled: Any = -1, weight: Any = np.inf
-    ) -> Self:
-        """Build one statement per group of a column: its samples belong together, or no two of them do.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            The group of each sample, such as the photograph a face was cut from. None, NaN, pandas.NA and masked values
-            mean "in no group".
-        say : {"together", "apart"}, default="together"
-            The statement about each group. There are none between groups.
-        unlabeled : scalar, default=-1
-            Another value that means "in no group"; groups of one sample are dropped.
-        weight : float, default=inf
-            Cost of breaking one statement.
-
-        Returns
-        -------
-        Constraints
-
-        Notes
-        -----
-        **Cost** O(n log n), whatever the sizes of the groups.
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> Constraints.from_groups(["a", "a", "b", "a", "b"], say="apart").describe(0)
-        '#0 apart(0, 1, 3)'
-        """
-        from linkwise.constraints._from_labels_and_ids import members_of_groups
-
-        read_choice(say, "say", "from_groups", ("together", "apart"), error=ConstraintError)
-        n_samples, sizes, member = members_of_groups(y, unlabeled)
-        count = len(sizes)
-        kind = np.full(count, Kind.TOGETHER if say == "together" else Kind.APART, dtype=np.int8)
-        groups = gather(np.arange(count), sizes, member)
-        weights = read_weights(weight, {say: count})
-        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), groups=groups)
-        return made.select(weights > 0)
-
-    @classmethod
-    def from_ids(
-        cls,
-        ids: Any,
-        statements: Iterable[Sequence[Any]] | None = None,
-        *,
-        must_link: Any = (),
-        cannot_link: Any = (),
-        triplets: Any = (),
-        together: Any = (),
-        apart: Any = (),
-        must_link_any: Any = (),
-        cannot_link_any: Any = (),
-        either: Any = (),
-        weight: Any = np.inf,
-        rules: Iterable[Rule] | Rule = (),
-    ) -> Self:
-        """Build the table from the user's identifiers instead of row numbers.
-
-        Parameters
-        ----------
-        ids : array-like of shape (n_samples,)
-            One unique identifier per sample, in the order of the rows of X.
-        statements : iterable of tuples, optional
-            ``("must_link", a, b)``, ``("cannot_link", a, b)``, ``("triplet", a, b, c)``, or with a list
-            ``("together", [a, b, c])``, ``("apart", [...])``, ``("must_link_any", [...])``,
-            ``("cannot_link_any", [...])``, ``("either", [("must_link", a, b), ("cannot_link", c, d)])``, each with an
-            optional weight at its end. Alternative to the keywords below.
-        must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either, weight, rules
-            As in `build`, with identifiers for numbers.
-
-        Returns
-        -------
-        Constraints
-            ``ids`` is kept: messages use the names, and `fit` binds by name when X is a frame with an index.
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> c = Constraints.from_ids(["otter", "mink", "seal"], [("triplet", "otter", "mink", "seal")])
-        >>> c.describe(0)
-        '#0 triplet(otter, mink | seal)'
-        """
-        from linkwise.constraints._from_labels_and_ids import read_ids, sort_statements, to_places
-
-        names = read_ids(ids)
-        if statements is not None:
-            return sort_statements(cls, names, statements, rules)
-        named = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, either]
-        given = [to_places(names, kind, rows) for kind, rows in zip(Kind, named, strict=True)]
-        return cls._from_tables(len(names), given, weight, rules, names)
-
-    @classmethod
-    def from_frame(cls, frame: Any, ids: Any) -> Self:
-        """Build the table from a data frame with one row per statement, as `to_frame` writes it.
-
-        Parameters
-        ----------
-        frame : data frame of pandas, polars or pyarrow
-            Columns ``kind`` ("must_link", "cannot_link", "triplet", "together", ..., for a disjunction its links, as in
-            "must_link or cannot_link"), ``a``, ``b`` and ``c`` (pairs leave c empty), ``samples`` (the list of a group,
-            two for each link of a disjunction), ``weight`` (nothing: hard). A column ``note`` is ignored.
-        ids : array-like of shape (n_samples,), or int
-            The identifiers that the frame uses, in the order of the rows of X; or the number of samples, if it uses
-            row numbers.
-
-        Returns
-        -------
-        Constraints
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from linkwise import Constraints
-        >>> said = pd.DataFrame({"kind": ["must_link", "cannot_link"], "a": ["otter", "otter"], "b": ["mink", "carp"]})
-        >>> Constraints.from_frame(said, ["otter", "mink", "carp"])
-        Constraints(3 samples: 1 must-link, 1 cannot-link; all hard)
-        """
-        from linkwise.constraints._statement_frames import table_of
-
-        return table_of(cls, frame, ids)
-
-    # -- reading -----------------------------------------------------------------------------------------------
-
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Return the statements as a data frame, one row each, in the order they were given.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            The library of the frame.
-
-        Returns
-        -------
-        data frame
-            Columns as `from_frame` reads them, which gives an equal table again; a hard statement has weight ``inf``.
-            What labels the statements were made from is not written.
-
-        Raises
-        ------
-        ConstraintError
-            The table has rules, which are about no samples.
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> Constraints.from_ids(["otter", "mink", "carp"], cannot_link=[("otter", "carp")]).to_frame()
-                  kind      a     b  weight
-        0  cannot_link  otter  carp     inf
-        """
-        from linkwise.constraints._statement_frames import frame_of
-
-        return frame_of(self, backend)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_samples,)``, so that scikit-learn splits the table along samples."""
-        return (self.n_samples,)
-
-    def of(self, kind: Kind) -> IntArray:
-        """Return the samples of all statements of one kind, ``intp[k, arity]``; see `groups_of` for group kinds."""
-        return self.items[self.kind == kind, : Kind(kind).arity]
-
-    def groups_of(self, kind: Kind) -> Groups:
-        """Return the groups of one kind, such as ``Kind.APART``, with the positions of their statements."""
-        return self.groups.pick(self.kind[self.groups.statement] == kind)
-
-    def must_links(self) -> tuple[IntArray, IntArray]:
-        """Return must-links that entail all must-links and groups together, and the statement of each.
-
-        The must-links come first, then each group together as a chain: as many pairs as samples, less one.
-        """
-        at = np.flatnonzero(self.kind == Kind.MUST_LINK)
-        pairs = self.items[at, :2]
-        chunklets = self.groups_of(Kind.TOGETHER)
-        if not len(chunklets.statement):
-            return pairs, at
-        owner = chunklets.owner
-        same = owner[1:] == owner[:-1]
-        chain = np.column_stack([chunklets.member[:-1][same], chunklets.member[1:][same]])
-        return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
-
-    def samples_of(self, statement: int) -> IntArray:
-        """Return the samples that one statement names, two for each link of a disjunction."""
-        kind = Kind(int(self.kind[statement]))
-        if kind.is_group:
-            return self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
-        return self.items[statement, : kind.arity]
-
-    def name(self, sample: int) -> str:
-        """Return the name of a sample in messages: its identifier, or its number."""
-        return str(sample) if self.ids is None else str(self.ids[sample])
-
-    def entries(self) -> tuple[Entry, ...]:
-        """List the entries of the table: statements, members of groups together or apart, labeled samples.
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> constraints = Constraints.from_labels(["cat", "dog", "cat"])
-        >>> [constraints.describe(entry) for entry in constraints.entries()]
-        ['0 in label "cat"', '1 in label "dog"', '2 in label "cat"']
-        """
-        found = list_entries(self)
-        return tuple(found.get(i) for i in range(len(found)))
-
-    def without(self, entries: Iterable[Entry]) -> Self:
-        """Return the table without some entries; groups and classes lose samples, other statements stay.
-
-        Examples
-        --------
-        >>> from linkwise import Constraints
-        >>> from linkwise.constraints import Entry
-        >>> Constraints.build(4, together=[[0, 1, 2, 3]]).without([Entry(0, sample=2)]).describe(0)
-        '#0 together(0, 1, 3)'
-        """
-        made, _ = remove(self, entries)
-        return made  # type: ignore[return-value]
-
-    def describe(self, statement: int | Entry) -> str:
-        """Write one statement or one entry in words, with the number of the statement in the user's input."""
-        if isinstance(statement, Entry):
-            return self._describe_entry(statement)
-        kind = Kind(int(self.kind[statement]))
-        weight = float(self.weight[statement])
-        tail = "" if np.isinf(weight) else f" weight {weight:g}"
-        return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
-
-    def describe_each(self, statements: Iterable[int | Entry]) -> tuple[str, ...]:
-        """Write statements or entries in words, as `describe` writes one."""
-        return tuple(self.describe(statement) for statement in statements)
-
-    def _describe_entry(self, entry: Entry) -> str:
-        if entry.label >= 0:
-            word = f'label "{self.labels.name[self.labels.label[entry.label]]}"'
-            price = float(self.weight[entry.statement]) if entry.statement >= 0 else np.inf
-            word += "" if np.isinf(price) else f" weight {price:g}"
-        else:
-            word = self.describe(entry.statement)
-        return word if entry.sample < 0 else f"{self.name(entry.sample)} in {word}"
-
-    def _body(self, kind: Kind, statement: int) -> str:
-        if kind.is_group:
-            members = self.samples_of(statement)
-            if kind is Kind.EITHER:
-                links = [f"{word}({self.name(a)}, {self.name(b)})" for word, a, b in links_of(members[: 2 * _SHOWN])]
-                left = len(members) // 2 - len(links)
-                return f"{kind.word}({', '.join(links)}{f', ... {left:,} more' if left else ''})"
-            names = [self.name(int(m)) for m in members[:_SHOWN]]
-            more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""  # inside parentheses
-            listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)
-            return f"{kind.word}({listed}{more})"
-        a, b, c = (int(v) for v in self.items[statement])
-        body = f"{self.name(a)}, {self.name(b)}"
-        return f"triplet({body} | {self.name(c)})" if kind is Kind.TRIPLET else f"{kind.word}({body})"
-
-    def __len__(self) -> int:
-        """Return the number of samples, as in ``shape``; see `n_statements` for the number of statements."""
-        return self.n_samples
-
-    def __bool__(self) -> bool:
-        """Whether there are statements or rules."""
-        return bool(self.n_statements or self.rules)
-
-    __iter__ = None  # rows of X are not iterated one by one; `items`, `of` and `describe` read statements
-
-    def __repr__(self) -> str:
-        counts = {kind: int((self.kind == kind).sum()) for kind in Kind}
-        parts = [kind.count(count) for kind, count in counts.items() if count] + [repr(rule) for rule in self.rules]
-        text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'no statements'}"
-        if self.n_statements:
-            soft = int((~self.is_hard).sum())
-            text += "; all hard" if soft == 0 else f"; {soft:,} of {self.n_statements:,} soft"
-        return text + ")"
-
-    def _repr_html_(self) -> str:
-        shown = [f"  {line}" for line in self.describe_each(range(min(5, self.n_statements)))]
-        return card("\n".join([repr(self), *shown, *more_lines(5, self.n_statements)]))
-
-    # -- slicing and algebra -----------------------------------------------------------------------------------
-
-    def __getitem__(self, samples: Any) -> Self:
-        """Keep the statements about ``samples`` and renumber them to positions in ``samples``."""
-        if isinstance(samples, tuple):  # scikit-learn indexes with (rows, ...)
-            samples = samples[0]
-        chosen = np.arange(self.n_samples)[samples]
-        if chosen.ndim != 1:
-            msg = f"constraints[{samples!r}] picks one sample, expected a list, mask or slice of samples."
-            raise ConstraintError(msg)
-        position = np.full(self.n_samples + 1, -1, dtype=np.intp)  # the last entry serves the padding -1
-        position[chosen] = np.arange(len(chosen))
-        if (position[chosen] != np.arange(len(chosen))).any():
-            msg = (
-                "constraints[samples] names a sample twice, expected each at most once.\n"
-                "Hint: split without replacement."
-            )
-            raise ConstraintError(msg)
-        items = position[self.items]
-        keep = (items[:, :2] >= 0).all(axis=1) & ((items[:, 2] >= 0) | (self.kind != Kind.TRIPLET))
-        groups, left = renumber_groups(self.groups, self.kind[self.groups.statement], position)
-        keep[self.groups.statement] = left
-        place = np.cumsum(keep) - 1
-        groups = groups._replace(statement=place[groups.statement])
-        items, kind = items[keep], self.kind[keep]
-        flip = items[:, 0] > items[:, 1]
-        items[flip, :2] = items[flip, 1::-1]
-        ids = None if self.ids is None else self.ids[chosen]
-        labels = slice_labels(self.labels, position, keep, kind, items, groups)
-        weight, row, rules = self.weight[keep], self.row[keep], self.rules
-        return type(self)(len(chosen), kind, items, weight, row, rules=rules, ids=ids, groups=groups, labels=labels)
-
-    def select(self, statements: Any) -> Self:
-        """Keep the statements a mask or index array over statements picks; samples stay as they are."""
-        picked = np.arange(self.n_statements)[statements]
-        groups = self.groups
-        if len(groups.statement):
-            at = np.flatnonzero(np.isin(picked, groups.statement))
-            groups = take_groups(groups, np.searchsorted(groups.statement, picked[at]), at)
-        return self._with(picked, self.weight[picked], groups)
-
-    def _with(
-        self,
-        picked: IntArray | slice,
-        weight: FloatArray,
-        groups: Groups,
-        labels: Labels | None = None,
-    ) -> Self:
-        if labels is None:
-            labels = select_labels(self.labels, np.arange(self.n_statements)[picked], weight)
-        kind, items, row = self.kind[picked], self.items[picked], self.row[picked]
-        return self._replace(kind=kind, items=items, weight=weight, row=row, groups=groups, labels=labels)
-
-    def _replace(self, **fields: Any) -> Self:
-        """Return the same table with other arrays in some of its fields; they are not checked."""
-        return type(self)(**{name: fields.get(name, getattr(self, name)) for name in _FIELDS})
+    # -- other weights, names and numbers ----------------------------------------------------------------------
 
     def with_weight(self, weight: Any) -> Self:
         """Return the same statements with other weights: one for all, or one per statement; ``inf`` makes them hard."""
@@ -684,7 +130,7 @@ class Constraints:
 
     def with_rules(self, *rules: Rule) -> Self:
         """Return the same statements with ``rules`` in place of the current ones."""
-        return self._replace(rules=_rule_tuple(rules))
+        return self._replace(rules=rule_tuple(rules))
 
     def with_ids(self, ids: Any) -> Self:
         """Return the same statements with other names for the samples; None for none."""
@@ -727,6 +173,34 @@ class Constraints:
         order = np.argsort(first, kind="stable")
         made = self.select(first[order])
         return made._with(slice(None), weight[order], made.groups).with_rules(*dict.fromkeys(self.rules))
+
+    # -- entries, algebra and equality -----------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """List the entries of the table: statements, members of groups together or apart, labeled samples.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> constraints = Constraints.from_labels(["cat", "dog", "cat"])
+        >>> [constraints.describe(entry) for entry in constraints.entries()]
+        ['0 in label "cat"', '1 in label "dog"', '2 in label "cat"']
+        """
+        found = list_entries(self)
+        return tuple(found.get(i) for i in range(len(found)))
+
+    def without(self, entries: Iterable[Entry]) -> Self:
+        """Return the table without some entries; groups and classes lose samples, other statements stay.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> from linkwise.constraints import Entry
+        >>> Constraints.build(4, together=[[0, 1, 2, 3]]).without([Entry(0, sample=2)]).describe(0)
+        '#0 together(0, 1, 3)'
+        """
+        made, _ = remove(self, entries)
+        return made  # type: ignore[return-value]
 
     def __or__(self, other: Constraints) -> Self:
         self._same_samples(other)
@@ -797,14 +271,37 @@ class Constraints:
         return hash(self._canonical())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {name: getattr(self, name) for name in _FIELDS}
+        fields = {name: getattr(self, name) for name in FIELDS}
         return partial(type(self), **fields | {name: tuple(fields[name]) for name in ("groups", "labels")}), ()
 
 
-def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:
-    given = (rules,) if isinstance(rules, Rule) else tuple(rules)
-    for rule in given:
-        if not isinstance(rule, Rule):
-            msg = f"rules holds {rule!r}, expected rules such as MinSeparation(0.5)."
-            raise ConstraintError(msg)
-    return given
+def number_alike(*tables: Constraints) -> tuple[IntArray, IntArray]:
+    """Number equal statements alike; return the number of every statement and the first statement of every number."""
+    kind = np.concatenate([table.kind for table in tables]).astype(np.intp)
+    items = np.concatenate([table.items for table in tables])
+    n = tables[0].n_samples
+    if any(len(table.groups.statement) for table in tables):
+        items[:, 2] = np.where(items[:, 0] < 0, _content(tables), items[:, 2])
+    elif 3 * n * n * (n + 1) < 2**62:  # one 64-bit key per statement sorts fastest
+        key = ((kind * n + items[:, 0]) * n + items[:, 1]) * (n + 1) + items[:, 2] + 1
+        _, first, alike = np.unique(key, return_index=True, return_inverse=True)
+        return alike, first
+    order = np.lexsort((items[:, 2], items[:, 1], items[:, 0], kind))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(items[order], axis=0) != 0).any(axis=1) | (np.diff(kind[order]) != 0)
+    alike = np.empty(len(order), dtype=np.intp)
+    alike[order] = np.cumsum(new) - 1
+    return alike, order[new]
+
+
+def _content(tables: tuple[Constraints, ...]) -> IntArray:
+    """Return a number for the members of each group statement, 0 for other statements."""
+    seen: dict[bytes, int] = {}
+    parts = []
+    for table in tables:
+        code = np.zeros(table.n_statements, dtype=np.intp)
+        groups = table.groups
+        for g, statement in enumerate(groups.statement):
+            code[statement] = seen.setdefault(groups.of(g).tobytes(), len(seen))
+        parts.append(code)
+    return np.concatenate(parts)

@@ -53,6 +53,7 @@ from linkwise.io._results import (
     label_lines as label_lines,
 )
 from linkwise.io._text import (
+    named_file as named_file,
     read_text as read_text,
 )
 from linkwise.io._write_knowledge import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 import warnings
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._files import guess_encoding
+from linkwise._files import ENCODINGS, guess_encoding
 from linkwise._messages import and_more, in_words, many, number, some_of
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
@@ -31,7 +30,7 @@ from linkwise.io._columns import (
 )
 from linkwise.io._data import open_columns, read_data
 from linkwise.io._prepare import Table
-from linkwise.io._text import NUMBER, is_path, read_raw, shown, source_name
+from linkwise.io._text import NUMBER, is_path, named_file, read_raw, shown, source_name
 
 _CALLED_ID = re.compile(
     r"(?i:(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?)|.*[a-z](ID|Id)s?"
@@ -42,10 +41,9 @@ _MARKS = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in
 _CODE = re.compile(r"0\d+")  # a number would lose the zero before it
 _MOST_MARKS = 8  # different cells of a column that may be called missing; more are not slips of a few hands
 _WORDS_IN_NAME = 8  # in a column where most cells have three words or fewer
-_STANDS_OUT = 20  # so many times as often as any other: a word for a missing value, such as "unknown"
+_STANDS_OUT = 20  # this many times as often as any other: a word for a missing value, such as "unknown"
 _MANY_VALUES = 20  # categories of a short table; of a long one a tenth of its rows
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
-_ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16"}
 
 
 @dataclass(frozen=True)
@@ -206,7 +204,7 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
     if is_path(source) or hasattr(source, "read"):
         raw = read_raw(source)
         arguments, form = _encoding(raw, encoding)
-        given = lambda: _named(raw, name)  # noqa: E731 - a fresh reader for each reading
+        given = lambda: named_file(name, raw)  # noqa: E731 - a fresh reader for each reading
     opened = given() if callable(given) else given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -234,19 +232,12 @@ def look(source: Any, *, encoding: str | None = None) -> Look:
     )
 
 
-def _named(raw: bytes, name: str) -> io.BytesIO:
-    """Bytes as an open file of a name."""
-    file = io.BytesIO(raw)
-    file.name = name
-    return file
-
-
 def _encoding(raw: bytes, encoding: str | None) -> tuple[dict[str, Any], list[str]]:
     """The argument that reads a text without a guess, and the words for it."""
     found = encoding or guess_encoding(raw)
     if found is None:
         return {}, []
-    return {"encoding": found}, [f"encoded as {_ENCODINGS.get(found, found)}"]
+    return {"encoding": found}, [f"encoded as {ENCODINGS.get(found, found)}"]
 
 
 def _try(given: Any, options: dict[str, Any]) -> tuple[Table, dict[str, Any]]:
@@ -431,7 +422,7 @@ class _Judge:
             row = next(row for row, cell in enumerate(cells) if cell in set(odd))
             place = f"{self.found.unit} {self.found.place(row)}"
             more = "" if n_odd == 1 else f" and {n_odd - 1:,} more"
-            told.append(f"{shown(cells[row])} in {place}{more} {'is' if n_odd == 1 else 'are'} no number")
+            told.append(f"{shown(cells[row])} in {place}{more} {'is' if n_odd == 1 else 'are'} not a number")
         values = np.array([np.nan if cell in odd else self.script.number(cell) for cell in cells], dtype=np.float64)
         if np.isinf(values).any() or len(odd) > _MOST_MARKS:
             return LookedColumn(name, "unclear numbers", tuple(told), n_missing=gone)

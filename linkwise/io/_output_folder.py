@@ -73,7 +73,7 @@ class Folder:
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
-            with holding(self.folder):  # so that nobody sees the lock before it is locked
+            with holding(self.folder):  # so that no process sees the lock before it is locked
                 self._lock = FileIO(self._locked(self._mark), "x+")
                 lock_file(self._lock.fileno())
         except OSError as failed:

@@ -38,6 +38,13 @@ def source_name(source: Any) -> str:
     return visible(named) if isinstance(named, str) else f"the {type(source).__name__}"
 
 
+def named_file(name: str, raw: bytes) -> io.BytesIO:
+    """Return bytes as an open file with a name, by which messages call it."""
+    file = io.BytesIO(raw)
+    file.name = name
+    return file
+
+
 def read_raw(source: Any) -> bytes:
     """Read all bytes of a file, of standard input (``-``) or of an open file."""
     if is_path(source) and str(source) != "-":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 0.5  # share of the samples of cluster and clade that both have, from which a cluster is named after the clade
 _TERMS = 3
-_CLADES = 3  # so many clades name one cluster together
+_CLADES = 3  # at most this many clades name one cluster together
 _MOST_CLASSES = 100
 
 
@@ -100,7 +100,7 @@ def _words_of(taxonomy: Any) -> list[str]:
 
 
 def _classes(constraints: Constraints | None, n: int) -> list[Headings]:
-    """Classes and groups of samples, as headings without levels; many groups, such as addresses, are no names."""
+    """Classes and groups of samples, as headings without levels; many groups, such as addresses, give no names."""
     labels = None if constraints is None else constraints.labels
     if labels is None or not len(labels.sample):
         return []

@@ -264,7 +264,7 @@ def _read_labels(result: Any, n_samples: int) -> IntArray:
         msg = f"verify: labels have shape {labels.shape}, expected one label per sample."
         raise LinkwiseError(msg)
     if len(labels) != n_samples:
-        msg = f"verify: constraints speak about {n_samples:,} samples, but there are {len(labels):,} labels."
+        msg = f"verify: constraints are about {n_samples:,} samples, but there are {len(labels):,} labels."
         raise LinkwiseError(msg)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         msg = "verify: labels contain NaN, expected a label for every sample."

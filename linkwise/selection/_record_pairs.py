@@ -79,7 +79,7 @@ def candidate_pairs(columns: Mapping[str, Sequence[Any]], block: Sequence[str]) 
 
     Near are records that follow each other, up to `WINDOW` places, when the values are sorted: by their words in the
     order of the alphabet, and by their letters from the end. So a slip anywhere leaves them near in one of the two. A
-    value of more than `MOST_IN_BLOCK` records is no evidence; its records are only compared along sorted order.
+    value of more than `MOST_IN_BLOCK` records is not evidence; its records are only compared along sorted order.
     """
     found: set[tuple[int, int]] = set()
     for one in block:

@@ -13,12 +13,12 @@ from linkwise._random import make_generator
 from linkwise._sparse import connected_parts
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count, read_number, warn_user
-from linkwise._value_columns import as_text, is_missing, number_values, read_column
+from linkwise._value_columns import as_text, is_missing, read_column
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._edges import places_of
 from linkwise.sources._random_ranks import draw_ranks
-from linkwise.trees import edges_of_obo
+from linkwise.trees import edges_of_columns, edges_of_obo
 
 _WHO = "from_ontology"
 _ALL = 5_000_000  # sets of three samples that are looked at one by one
@@ -51,7 +51,7 @@ def from_ontology(
     ids : array-like of shape (n_samples,)
         The identifier of each sample.
     m : int, optional
-        Draw so many triplets, each set of them equally likely; by default all are written, for up to 310 samples.
+        Draw this many triplets, each set of them equally likely; by default all are written, for up to 310 samples.
     random_state : int, RandomState or None, default=None
         Decides which are drawn.
     scale : float, default=1.0
@@ -119,19 +119,8 @@ def _read_edges(is_a: Any) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
     if len(columns) != 2:
         msg = f"{_WHO}: is_a is {type(is_a).__name__}, expected OBO text, a path, or two columns (child, parent)."
         raise LinkwiseError(msg)
-    ends = [read_column(f"{_WHO}: {word}", column) for word, column in zip(("child", "parent"), columns, strict=True)]
-    if len(ends[0]) != len(ends[1]):
-        msg = f"{_WHO}: child has {len(ends[0]):,} entries and parent {len(ends[1]):,}, expected one each per edge."
-        raise LinkwiseError(msg)
-    missing = [is_missing(end) for end in ends]
-    if missing[0].any():
-        msg = f"{_WHO}: row {int(np.argmax(missing[0]))} has no child, expected one in every row."
-        raise LinkwiseError(msg)
-    both = np.empty(2 * len(ends[0]), dtype=object)
-    both[:] = [as_text(value) for end in ends for value in end.tolist()]
-    code, names = number_values(_WHO, both, ~np.concatenate(missing))
-    child, parent = code[: len(ends[0])], code[len(ends[0]) :]
-    return names, child[~missing[1]], parent[~missing[1]]
+    names, child, parent = edges_of_columns(columns[0], columns[1], _WHO)
+    return names, child[parent >= 0], parent[parent >= 0]
 
 
 def _members(

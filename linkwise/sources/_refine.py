@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import read_count
+from linkwise._validation import read_count, read_number
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram, require_dendrogram
 from linkwise.sources._taxonomy import Taxonomy
@@ -80,7 +80,14 @@ class Refinement:
 
 
 def refine(
-    tree: Dendrogram, known: Taxonomy, X: Any = None, *, names: Any = None, min_size: int = 2, n_terms: int = 3
+    tree: Dendrogram,
+    known: Taxonomy,
+    X: Any = None,
+    *,
+    names: Any = None,
+    min_size: int = 2,
+    n_terms: int = 3,
+    chance: float = 0.05,
 ) -> Refinement:
     """Put all samples of a tree onto a known hierarchy of some of them, and propose branches for what fits nowhere.
 
@@ -99,6 +106,9 @@ def refine(
         Fewest samples of a new branch. Smaller ones sit on the class they hang below.
     n_terms : int, default=3
         Most features in a name.
+    chance : float, default=0.05
+        A part inside a class that holds none of its known samples is a new branch beside the class, if among known
+        samples drawn evenly some such part of the class would be without any at most this often; 0 for no such branch.
 
     Returns
     -------
@@ -116,11 +126,13 @@ def refine(
     taken, then the lowest. A root takes the same way the whole tree as its choice, and the only root takes all of it.
     Of two classes at one node that with the higher F keeps it, then the lower-numbered. A sample belongs to the class
     of the lowest place above it; a part of the tree without known samples that hangs above the places of all classes
-    below is a new branch of the class it hangs in.
+    below is a new branch of the class it hangs in. A part of s samples inside a class of N, of which K are known, is
+    without any of them with probability C(N - s, K) / C(N, K) if these are drawn evenly. There are at most N // s such
+    parts; where the product is at most ``chance``, the part is not the class as it is known: a branch beside it.
 
     **Cost** O(classes x nodes) time, O(nodes) memory. **Guarantee** every known sample keeps its node, and the
     hierarchy of known classes is unchanged. **Departure from** Bade and Nürnberger (2009), figure 3: the paper draws
-    the task and leaves open how the tree becomes a hierarchy again; the rule is ours. Branches are proposed one level
+    the task and leaves open how the tree becomes a hierarchy again; the rules are ours. Branches are proposed one level
     deep.
 
     See Also
@@ -147,9 +159,10 @@ def refine(
         raise LinkwiseError(msg)
     min_size = read_count(min_size, "min_size", "refine", low=1)
     n_terms = read_count(n_terms, "n_terms", "refine", low=1)
+    chance = read_number(chance, "chance", "refine")
     called = None if X is None else _called(X, names)
     found_at, f = _find_classes(tree, known)
-    node, branches = _place_samples(tree, known, found_at, min_size)
+    node, branches = _place_samples(tree, known, found_at, min_size, chance)
     members = [np.flatnonzero(node == known.n_nodes + b) for b in range(len(branches))]
     terms = tuple(_terms(X, called, own, n_terms) for own in members)
     old = [known.node_name(v) for v in range(known.n_nodes)]
@@ -196,7 +209,9 @@ def _find_classes(tree: Dendrogram, known: Taxonomy) -> tuple[IntArray, FloatArr
     return found_at, f
 
 
-def _place_samples(tree: Dendrogram, known: Taxonomy, found_at: IntArray, min_size: int) -> tuple[IntArray, list[int]]:
+def _place_samples(
+    tree: Dendrogram, known: Taxonomy, found_at: IntArray, min_size: int, chance: float
+) -> tuple[IntArray, list[int]]:
     """The node of each sample, and the class that each new branch hangs below (-1: a new root)."""
     n, above = tree.n_samples, tree.parent
     holder = np.full(len(above), -1, dtype=np.intp)
@@ -210,18 +225,45 @@ def _place_samples(tree: Dendrogram, known: Taxonomy, found_at: IntArray, min_si
     for v in order.tolist():
         if holder[v] < 0 and above[v] >= 0:
             holder[v] = holder[above[v]]
+    free = (labeled == 0) & ((above < 0) | (labeled[above] > 0))  # the largest parts without known samples
+    # a part beside a place of a class below; parts inside a class without such a place belong to it
+    beside = free & ((above < 0) | (places[above] > has_place[above]))
+    inside = np.flatnonzero(free & ~beside & (holder >= 0) & (tree.leaf_count >= min_size))
     node = holder[:n].copy()
     branches: list[int] = []
-    for v in order.tolist():
-        free = labeled[v] == 0
-        top = above[v] < 0 or labeled[above[v]] > 0
-        # a part beside a place of a class below; parts inside a class without such a place belong to it
-        beside = above[v] < 0 or places[above[v]] - (1 if has_place[above[v]] else 0) > 0
-        if free and top and beside and tree.leaf_count[v] >= min_size:
-            node[_below(tree, v)[:n]] = known.n_nodes + len(branches)
-            branches.append(int(holder[v]))
+    hangs_below = {v: int(holder[v]) for v in np.flatnonzero(beside & (tree.leaf_count >= min_size)).tolist()}
+    outside = np.zeros(n, dtype=np.bool_)
+    for v in np.flatnonzero(beside).tolist():
+        outside |= _below(tree, v)[:n]
+    hangs_below |= _strange_parts(tree, known, inside, holder, outside, chance)
+    for v in sorted(hangs_below, reverse=True):
+        node[_below(tree, v)[:n]] = known.n_nodes + len(branches)
+        branches.append(hangs_below[v])
     node[known.items] = known.node[known.items]
     return node, branches
+
+
+def _strange_parts(
+    tree: Dendrogram,
+    known: Taxonomy,
+    inside: IntArray,
+    holder: IntArray,
+    outside: npt.NDArray[np.bool_],
+    chance: float,
+) -> dict[int, int]:
+    """Parts inside classes that are too large to hold no known sample by chance, with the class each hangs below."""
+    own = np.flatnonzero(~outside & (holder[: tree.n_samples] >= 0))
+    size = np.bincount(holder[own], minlength=known.n_nodes)
+    told = np.bincount(holder[own[known.node[own] >= 0]], minlength=known.n_nodes)
+    several = int((known.parent < 0).sum()) > 1
+    found: dict[int, int] = {}
+    for v in inside.tolist():
+        c, part = int(holder[v]), int(tree.leaf_count[v])
+        drawn = np.arange(told[c])
+        without = float(np.prod((size[c] - part - drawn) / (size[c] - drawn)))
+        if chance > 0 and without * (size[c] // part) <= chance:
+            found[v] = int(known.parent[c]) if known.parent[c] >= 0 or several else c
+    return found
 
 
 def _counts_below(tree: Dendrogram, samples: npt.NDArray[np.bool_]) -> IntArray:

@@ -12,6 +12,7 @@ from linkwise.trees._kernels import (
 )
 from linkwise.trees._named_nodes import (
     NamedNodes as NamedNodes,
+    edges_of_columns as edges_of_columns,
     edges_of_obo as edges_of_obo,
     nodes_of_levels as nodes_of_levels,
     nodes_of_nested as nodes_of_nested,

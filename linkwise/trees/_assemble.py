@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class Assembled(NamedTuple):
         return [number[v] for v in nodes if v + 1 == len(number) or number[v] != number[v + 1]]
 
 
-def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatArray | None:
+def heights_of_lengths(above: Any, length: Any) -> FloatArray | None:
     """Turn branch lengths into heights over the deepest leaf below; None when there are no lengths at all."""
     up, given = np.array(above, dtype=np.intp), np.array(length, dtype=np.float64)
     missing = np.isnan(given) & (up >= 0)
@@ -55,7 +56,7 @@ def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatAr
     return height  # type: ignore[no-any-return]
 
 
-def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any], height: Any, ids: Any) -> Assembled:
+def assemble(above: Any, is_leaf: Any, names: Sequence[Any], height: Any, ids: Any) -> Assembled:
     """Build the arrays from nodes listed in preorder.
 
     ``above`` is the position of each node's parent in the list, -1 for a root. Of ``names`` only those of leaves are
@@ -63,7 +64,7 @@ def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any]
     """
     leaf = np.array(is_leaf, dtype=np.bool_)
     up, keep = _without_unary(np.array(above, dtype=np.intp), leaf)
-    called = [names[v] for v in np.flatnonzero(leaf).tolist()]
+    called = list(compress(names, leaf.tolist()))
     sample, known = sample_numbers(called, ids)
     n = len(called)
     raw = np.zeros(len(up)) if height is None else np.array(height, dtype=np.float64)
@@ -98,10 +99,21 @@ def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[A
             msg = f"the tree has {n} leaves, ids has {len(known)} names, and {which}; expected the same names in both."
             raise LinkwiseError(msg)
         return np.array([place[str(name)] for name in called], dtype=np.intp), known
-    numbers = {str(i): i for i in range(n)}
-    if all(type(name) in (str, int) and str(name) in numbers for name in called):
-        return np.array([numbers[str(name)] for name in called], dtype=np.intp), None
+    numbers = _whole_numbers(called)
+    if numbers is not None and min(numbers) >= 0 and max(numbers) < n:
+        return np.array(numbers, dtype=np.intp), None
     return np.arange(n), read_names(called)
+
+
+def _whole_numbers(called: list[Any]) -> list[int] | None:
+    """Names as whole numbers, if all are written as Python writes these: 7, not 07."""
+    if not set(map(type, called)) <= {str, int}:
+        return None
+    try:
+        numbers = [*map(int, called)]
+    except ValueError:
+        return None
+    return numbers if [*map(str, numbers)] == [*map(str, called)] else None
 
 
 # -- joins -------------------------------------------------------------------------------------------------------------

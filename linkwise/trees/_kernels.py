@@ -12,7 +12,7 @@ FINE, OUTSIDE, BELOW_SAMPLE, BACKWARD, CHILDLESS, UNARY = 0, 1, 2, 3, 4, 5
 
 @njit
 def first_fault(n_samples: int, parent: IntArray) -> tuple[int, int]:
-    """Return a code and the first node at which a parent array is no tree in merge order; code 0 when it is one."""
+    """Return a code and the first node at which a parent array is not a tree in merge order; code 0 when it is one."""
     m = len(parent)
     count = np.zeros(m, np.intp)
     for v in range(m):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,11 +47,11 @@ def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = No
     """
     nodes = read_newick(text, forest, wanted, negative=True)
     names = list(nodes.name)
-    if not all(_SUPPORT.fullmatch(name) for name, leaf in zip(names, nodes.is_leaf, strict=True) if leaf):
-        for v in (v for v, leaf in enumerate(nodes.is_leaf) if not leaf):
+    if not all(map(_SUPPORT.fullmatch, compress(names, nodes.is_leaf.tolist()))):
+        for v in np.flatnonzero(~nodes.is_leaf).tolist():
             both = _SUPPORT_AND_NAME.fullmatch(names[v])
             names[v] = "" if _SUPPORT.fullmatch(names[v]) else names[v] if both is None else both[1].strip()
-    return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(names, dtype=np.str_))
+    return NamedNodes(nodes.above, np.array(names, dtype=np.str_))
 
 
 # -- nested dictionaries and JSON --------------------------------------------------------------------------------------
@@ -290,20 +291,25 @@ def nodes_of_paths(paths: Any, sep: str) -> tuple[NamedNodes, IntArray]:
     return NamedNodes(parent, names), np.where(known, ends[code] if len(ends) else -1, -1)
 
 
-def nodes_of_parents(child: Any, parent: Any) -> NamedNodes:
-    """Read two columns: each child is below the parent in the same row; nodes without a parent are roots."""
-    columns = [read_column(name, values) for name, values in (("child", child), ("parent", parent))]
+def edges_of_columns(child: Any, parent: Any, who: str) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
+    """Read a child and its parent from each row: all names, and the numbers of both; -1 where there is no parent."""
+    columns = [read_column(f"{who}: {word}", values) for word, values in (("child", child), ("parent", parent))]
     if len(columns[0]) != len(columns[1]):
-        msg = f"from_parents: child has {len(columns[0])} entries and parent {len(columns[1])}, expected equal lengths."
+        msg = f"{who}: child has {len(columns[0]):,} entries and parent {len(columns[1]):,}, expected one each per row."
         raise LinkwiseError(msg)
     missing = [is_missing(column) for column in columns]
     if missing[0].any():
-        msg = f"from_parents: row {int(np.argmax(missing[0]))} has no child, expected one in every row."
+        msg = f"{who}: row {int(np.argmax(missing[0]))} has no child, expected one in every row."
         raise LinkwiseError(msg)
     both = np.empty(2 * len(columns[0]), dtype=object)
     both[:] = [as_text(value) for column in columns for value in column.tolist()]
-    code, names = number_values("from_parents", both, ~np.concatenate(missing))
-    lower, upper = code[: len(columns[0])], code[len(columns[0]) :]
+    code, names = number_values(who, both, ~np.concatenate(missing))
+    return names, code[: len(columns[0])], code[len(columns[0]) :]
+
+
+def nodes_of_parents(child: Any, parent: Any) -> NamedNodes:
+    """Read two columns: each child is below the parent in the same row; nodes without a parent are roots."""
+    names, lower, upper = edges_of_columns(child, parent, "from_parents")
     above = np.full(len(names), -1, dtype=np.intp)
     above[lower] = upper
     odd = above[lower] != upper

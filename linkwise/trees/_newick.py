@@ -6,17 +6,18 @@ import math
 import re
 import warnings
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from linkwise._messages import many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.trees._newick_arrays import NewickNodes, NewickText, is_join, read_at_once
 
 if TYPE_CHECKING:
     from linkwise.trees._parent_array import Tree
 
-_JOIN = re.compile(r"\[&&NHX:(?:[^\]]*:)?linkwise_join=[0-9]+(?::[^\]]*)?\]")
+_LARGE = 20_000  # characters from which all marks are looked for at once
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
 _TOKEN = re.compile(  # one mark, name or comment, and the plain branch length that may follow it
     r"""\s*(?:
@@ -27,16 +28,6 @@ _TOKEN = re.compile(  # one mark, name or comment, and the plain branch length t
     )(?: :([0-9.eE+-]+)(?![^\s()\[\]:;,]) )?""",
     re.VERBOSE,
 )
-
-
-class NewickNodes(NamedTuple):
-    """The nodes of one or more trees in the order in which the text opens them, parents before children."""
-
-    above: list[int]
-    name: list[str]
-    length: list[float]  # nan where the text gives none
-    is_leaf: list[bool]
-    joins: list[int]  # inner nodes that a comment calls joins
 
 
 def write_newick(tree: Tree, node_names: Mapping[int, str] | None = None) -> str:
@@ -80,6 +71,14 @@ def _quote(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else "'" + name.replace("'", "''") + "'"
 
 
+def _fail(text: str, position: int, what: str, hint: str = "") -> NoReturn:
+    line = text.count("\n", 0, position) + 1
+    shown = text[max(0, position - 15) : position + 15].replace("\n", " ")
+    tail = f"\nHint: {hint}" if hint else ""
+    msg = f"Newick: {what} at character {position} (line {line}), near {shown!r}.{tail}"
+    raise LinkwiseError(msg)
+
+
 class _Reader:
     """State of the parser: the open node, and the part of it that was read."""
 
@@ -88,7 +87,11 @@ class _Reader:
     def __init__(self, text: str, *, negative: bool = False) -> None:
         self.text = text
         self.negative = negative  # whether branch lengths may be below zero, as neighbor joining makes them
-        self.nodes = NewickNodes([], [], [], [], [])
+        self.above: list[int] = []
+        self.name: list[str] = []
+        self.length: list[float] = []
+        self.is_leaf: list[bool] = []
+        self.joins: list[int] = []
         self.opened: list[int] = []  # where in the text each node begins
         self.underscored: list[int] = []  # nodes whose name has an underscore outside quotes
         self.node = -1
@@ -96,25 +99,32 @@ class _Reader:
         self.n_trees = 0
 
     def fail(self, position: int, what: str, hint: str = "") -> NoReturn:
-        line = self.text.count("\n", 0, position) + 1
-        shown = self.text[max(0, position - 15) : position + 15].replace("\n", " ")
-        tail = f"\nHint: {hint}" if hint else ""
-        msg = f"Newick: {what} at character {position} (line {line}), near {shown!r}.{tail}"
-        raise LinkwiseError(msg)
+        _fail(self.text, position, what, hint)
+
+    def read(self) -> NewickText:
+        """What was read."""
+        nodes = NewickNodes(
+            np.array(self.above, dtype=np.intp),
+            self.name,
+            np.array(self.length, dtype=np.float64),
+            np.array(self.is_leaf, dtype=np.bool_),
+            self.joins,
+        )
+        return NewickText(nodes, self.opened, self.underscored, self.n_trees)
 
     def begin(self, above: int, position: int) -> None:
-        self.node = len(self.nodes.above)
-        self.nodes.above.append(above)
-        self.nodes.name.append("")
-        self.nodes.length.append(math.nan)
-        self.nodes.is_leaf.append(True)
+        self.node = len(self.above)
+        self.above.append(above)
+        self.name.append("")
+        self.length.append(math.nan)
+        self.is_leaf.append(True)
         self.opened.append(position)
         self.state = self.FRESH
 
     def finish(self, position: int) -> None:
         if self.state == self.LENGTH:
             self.fail(position, "a number is missing after ':'")
-        if self.nodes.is_leaf[self.node] and not self.nodes.name[self.node]:
+        if self.is_leaf[self.node] and not self.name[self.node]:
             self.fail(position, "a leaf has no name", "every leaf needs a name; is there a comma too many?")
 
     def mark(self, mark: str, position: int) -> None:
@@ -125,13 +135,13 @@ class _Reader:
         if mark == "(":
             if self.state != self.FRESH:
                 self.fail(position, "unexpected '('", "a comma is missing, or a name with parentheses is not quoted.")
-            self.nodes.is_leaf[self.node] = False
+            self.is_leaf[self.node] = False
             self.begin(self.node, position + 1)
         elif mark == ":":
             self.colon(position)
         else:
             self.finish(position)
-            above = self.nodes.above[self.node]
+            above = self.above[self.node]
             if mark == ";":
                 if above >= 0:
                     self.fail(position, "parentheses are unbalanced: ';' before every '(' was closed")
@@ -154,10 +164,10 @@ class _Reader:
         if self.node < 0:
             self.begin(-1, position)
         if self.state == self.LENGTH:
-            self.nodes.length[self.node] = self.number(word, position, quoted)
+            self.length[self.node] = self.number(word, position, quoted)
             self.state = self.DONE
         elif self.state in (self.FRESH, self.CLOSED):
-            self.nodes.name[self.node] = word
+            self.name[self.node] = word
             self.state = self.NAMED
             if not quoted and "_" in word:
                 self.underscored.append(self.node)
@@ -166,8 +176,8 @@ class _Reader:
 
     def comment(self, comment: str) -> None:
         """Pass over a comment, unless it calls an inner node a join."""
-        if self.node >= 0 and not self.nodes.is_leaf[self.node] and _JOIN.fullmatch(comment):
-            self.nodes.joins.append(self.node)
+        if self.node >= 0 and not self.is_leaf[self.node] and is_join(comment):
+            self.joins.append(self.node)
 
     def number(self, word: str, position: int, quoted: bool) -> float:
         try:
@@ -193,6 +203,16 @@ def read_newick(
         msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
         raise LinkwiseError(msg)
     text = text.removeprefix("\ufeff")
+    found = read_at_once(text, negative=negative) if len(text) >= _LARGE else None
+    if found is None or (found.n_trees > 1 and not forest):
+        found = _read_by_marks(text, forest, negative)
+    if wanted is not None:
+        _read_underscores(found, wanted)
+    _refuse_repeats(text, found)
+    return found.nodes
+
+
+def _read_by_marks(text: str, forest: bool, negative: bool) -> NewickText:
     reader = _Reader(text, negative=negative)
     position, end = 0, len(text.rstrip())
     while position < end:
@@ -224,28 +244,25 @@ def read_newick(
             reader.colon(token.start(5) - 1)
             reader.word(length, token.start(5), quoted=False)
     if reader.node >= 0:
-        if reader.nodes.above[reader.node] >= 0:
-            where = reader.opened[reader.nodes.above[reader.node]]
+        if reader.above[reader.node] >= 0:
+            where = reader.opened[reader.above[reader.node]]
             reader.fail(where, "parentheses are unbalanced: the text ends before this '(' is closed")
-        warnings.warn("Newick: the ';' at the end is missing; the text may be cut off.", LinkwiseWarning, stacklevel=3)
+        warnings.warn("Newick: the ';' at the end is missing; the text may be cut off.", LinkwiseWarning, stacklevel=4)
         reader.mark(";", end)
     if not reader.n_trees:
         msg = "Newick: the text holds no tree, expected at least one.\nHint: a tree looks like `((a:1,b:1):2,c:3);`."
         raise LinkwiseError(msg)
-    if wanted is not None:
-        _read_underscores(reader, wanted)
-    _refuse_repeats(reader)
-    return reader.nodes
+    return reader.read()
 
 
-def _read_underscores(reader: _Reader, wanted: Collection[str]) -> None:
+def _read_underscores(found: NewickText, wanted: Collection[str]) -> None:
     """Put blanks for the underscores of names that are wanted so, and not as they are written.
 
     That is what the notation says; where others are wanted as they are written, a warning tells which were read how.
     """
-    name = reader.nodes.name
-    written = next((name[v] for v in reader.underscored if name[v] in wanted), None)
-    blank = {v: name[v].replace("_", " ") for v in reader.underscored if name[v] not in wanted}
+    name = found.nodes.name
+    written = next((name[v] for v in found.underscored if name[v] in wanted), None)
+    blank = {v: name[v].replace("_", " ") for v in found.underscored if name[v] not in wanted}
     blank = {v: word for v, word in blank.items() if word in wanted}
     if blank and written is not None:
         first = next(iter(blank))
@@ -260,8 +277,13 @@ def _read_underscores(reader: _Reader, wanted: Collection[str]) -> None:
         name[v] = word
 
 
-def _refuse_repeats(reader: _Reader) -> None:
-    seen: dict[str, int] = {}
-    for v, leaf in enumerate(reader.nodes.is_leaf):
-        if leaf and seen.setdefault(reader.nodes.name[v], v) != v:
-            reader.fail(reader.opened[v], f"the leaf name {reader.nodes.name[v]!r} appears a second time")
+def _refuse_repeats(text: str, found: NewickText) -> None:
+    leaves = np.flatnonzero(found.nodes.is_leaf).tolist()
+    called = [found.nodes.name[v] for v in leaves]
+    if len(set(called)) == len(called):
+        return
+    seen: set[str] = set()
+    for v, name in zip(leaves, called, strict=True):
+        if name in seen:
+            _fail(text, found.opened[v], f"the leaf name {name!r} appears a second time")
+        seen.add(name)

@@ -1,4 +1,4 @@
-"""What an engine is told: the one place where a study turns a truth into statements."""
+"""Statements drawn from a truth, for all studies."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Store:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Keep a second run out of the folder, so that no cell is computed twice; a dead run keeps nobody out."""
+        """Keep a second run out of the folder, so that no cell is computed twice; a dead run keeps no other out."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / ".lock").open("a+b")

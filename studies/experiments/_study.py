@@ -90,8 +90,8 @@ class Study:
     Notes
     -----
     **Guarantee** a cell whose record was written is not computed again, whatever happens to the process; a record is
-    read only if it is whole. A cell that was being computed when the process died is computed anew. The same cell gives
-    the same measures, whatever the number of processes and the order.
+    read only if it is whole. A cell that was being computed when the process died is computed again. The same cell
+    gives the same measures, whatever the number of processes and the order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The tutorial's curves: metric and penalties apart, inference, asking, kernels, and trees, on the sets at hand."""
+"""The tutorial's curves: metric and penalties apart, inference, asking, kernels, and trees, on the available sets."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class Desk:
             if told["id"] not in self.known_ids:
                 self.known_ids[told["id"]] = self.add(told["op"], told["body"], told["via"], told["id"])
                 for listener in self.listeners:
-                    listener.put(("tree", {"v": len(self.log)}))
+                    listener.put(("tree", {"v": len(self.log), "seq": len(self.log), "moved": 0}))
             return {"seq": self.known_ids[told["id"]], "next": self.question()["question"], "conflict": None}
 
     def answer(self, path, given):

@@ -100,10 +100,11 @@ def test_contradictions_are_explained(case, kind):
 @pytest.mark.filterwarnings("ignore:greedy merging met a dead end")
 @each(CLUSTERERS, "kind", where=takes_a_number)
 def test_a_requested_number_of_clusters_is_met_or_explained(case, kind):
+    few = ((1, 3, 7, 12), (2, 4, 11))  # each number by turns: a tree is cut, labels are a fit each
     for seed in range(examples(2, 100)):
         X, y = blobs(seed, 12)
         c = table(kind, truth(kind, y, seed, m=10), 12)
-        for k in range(1, 13) if case.answers == TREE else (1, 2, 3, 4, 7, 11, 12):
+        for k in range(1, 13) if case.answers == TREE else few[seed % 2]:
             try:
                 model = fit(case.make(n_clusters=k, seed=seed), X, c)
             except (InfeasibleConstraintsError, DeadEndError) as no:
@@ -139,7 +140,7 @@ def test_a_clique_larger_than_the_number_of_clusters_is_explained(case):
 def test_statements_that_follow_change_nothing(case, kind, linkage):
     if kind is Kind.TRIPLET and (case.counts_triplets or case.searches):
         return  # each triplet is evidence of its own, also one that holds in the tree anyway; or it turns a search
-    for seed in range(examples(4, 200)):
+    for seed in range(examples(2, 200)):
         X, y = blobs(seed)
         c = table(kind, truth(kind, y, seed), len(X))
         model = case.make(linkage=linkage, seed=seed)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.views import few_views  # noqa: F401  # used by every test of this file
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if not path.name.startswith("plot_"))
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))

@@ -439,7 +439,7 @@ def _judge_labels(folder):
         rows = list(csv.reader(file))
     bad = [row for row in rows[1:] if len(row) < 2 or not row[0] or not row[1].lstrip("-").isdigit()]
     names = [row[0] for row in rows[1:]]
-    wrong = [("labels that are no numbers", str(bad[:2]))] if bad else []
+    wrong = [("labels that are not numbers", str(bad[:2]))] if bad else []
     return wrong + ([("two rows of one name", "")] if len(set(names)) < len(names) else [])
 
 

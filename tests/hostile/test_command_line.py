@@ -108,8 +108,8 @@ def leave(failed):
 @pytest.mark.parametrize(
     ("content", "sort"),
     [
-        ("sample,cluster\nn00,\n", "labels that are no numbers"),
-        ("sample,cluster\nn00,nan\n", "labels that are no numbers"),
+        ("sample,cluster\nn00,\n", "labels that are not numbers"),
+        ("sample,cluster\nn00,nan\n", "labels that are not numbers"),
         ("sample,cluster\nn00,1\nn00,2\n", "two rows of one name"),
     ],
 )

@@ -47,6 +47,9 @@ def statements(draw):
         chosen = draw(st.permutations(names))[:size]
         weight = draw(st.one_of(st.just([]), st.floats(1e-300, 1e300).map(lambda w: [w])))
         word = "triplet" if kind is Kind.TRIPLET else kind.word
+        if kind is Kind.EITHER:
+            links = st.sampled_from(["must_link", "cannot_link"])
+            chosen = [(draw(links), *ends) for ends in zip(chosen[::2], chosen[1::2], strict=False)]
         rows.append((word, *([list(chosen)] if kind.is_group else chosen), *weight))
     return Constraints.from_ids(names, rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,10 @@ FILES = {
     },
 }
 HABITS = {
-    "is not a X": r"(?<!there )\b(?:is|are|was|were) no (?!longer|more|less)",
+    "is not a X": r"(?<![Tt]here )\b(?:is|are|was|were) no (?!longer|more|less|better|worse|larger|close|farther|high)",
     "the name of the thing": r"\b[Nn]othing was said|\bwhat (?:was|is|were|are) (?:said|known|told|asked|to be)\b",
     "the passive": r"\b(?:nobody|somebody|anybody|everybody|whom)\b|\b(?:is|are|was|were) told\b",
+    "are about": r"\bspeaks? (?:about|of)\b",
     "a modern adverb": r"\b(?:anew|so many|hence|thus|whence|now and then|at hand|at least cost)\b",
 }
 OPENING = r"(?:What|How|Where|Who|Whom|Whose|Which|When|Why)\b"
@@ -31,6 +33,11 @@ BRITISH = (
     r"neighbour|centre|colour|behaviour|favour|labell(?:ed|ing)|(?:normal|optim|minim|maxim|penal|initial)is(?:e|ing)"
 )
 SPEAKING = {"warn", "warn_user", "notice", "fail", "echo"}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def words_of(node: ast.AST) -> Iterator[tuple[int, str]]:
@@ -71,15 +78,36 @@ def test_messages_and_first_lines_are_plain_english(room, instead):
     hits = [
         f"{path.relative_to(ROOT.parent)}:{line}: say {instead}: {text}"
         for path in FILES[room]
-        for line, text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        for line, text in texts(parsed(path))
         if re.search(HABITS[instead], text)
+    ]
+    assert hits == []
+
+
+def explanations(path: Path) -> Iterator[tuple[int, str]]:
+    """Comments, runs of lines as one, and docstrings of all kinds, on one line each."""
+    text = path.read_text(encoding="utf-8")
+    for comment in re.finditer(r"(?:(?:^|(?<=  ))# .*\n(?: *(?=# ))?)+", text, re.MULTILINE):
+        yield text.count("\n", 0, comment.start()) + 1, " ".join(comment[0].replace("# ", "").split())
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (words := ast.get_docstring(node)):
+            yield node.body[0].lineno, " ".join(words.split())
+
+
+def test_comments_and_docstrings_are_plain_english():
+    hits = [
+        f"{path.relative_to(ROOT.parent)}:{line}: say {instead}: {text[max(found.start() - 30, 0) : found.end() + 30]}"
+        for path in sorted(ROOT.rglob("*.py"))
+        for line, text in explanations(path)
+        for instead, habit in HABITS.items()
+        if (found := re.search(habit, text))
     ]
     assert hits == []
 
 
 @pytest.mark.parametrize("room", FILES)
 def test_docstrings_of_modules_name_the_thing_they_hold(room):
-    modules = {path: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in FILES[room]}
+    modules = {path: ast.get_docstring(parsed(path)) or "" for path in FILES[room]}
     assert [f"{path}: {text}" for path, text in modules.items() if re.match(OPENING, text)] == []
 
 
@@ -111,5 +139,5 @@ def identifiers(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_identifiers_are_spelled_as_in_scikit_learn(path):
-    names = {path.stem, *identifiers(ast.parse(path.read_text(encoding="utf-8")))}
+    names = {path.stem, *identifiers(parsed(path))}
     assert {name for name in names if re.search(BRITISH, name, re.IGNORECASE)} == set()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
 
-def place(clusters, stays, known_parent, known_node, min_size):
+
+def place(clusters, stays, known_parent, known_node, min_size, chance):
     """Return the cluster of each class (None without), the class of each sample, and new branches as (class, samples).
 
     ``clusters`` are frozensets, those of single samples included, in the order of their nodes; ``stays`` is how long
@@ -48,14 +51,30 @@ def place(clusters, stays, known_parent, known_node, min_size):
         return min(around, key=lambda c: (len(at[c]), -len(line[c])), default=-1)
 
     node = [owner(frozenset([i])) for i in range(n)]
-    branches = []
-    for v in reversed(clusters):
+    kinds = {}
+    for v in clusters:
         around = [w for w in clusters if v < w]
         parent = min(around, key=len, default=None)
-        whole = not v & told and (parent is None or parent & told)
-        beside = parent is None or any(at[c] is not None and at[c] < parent for c in classes)
-        if whole and beside and len(v) >= min_size:
-            branches.append((owner(v), v))
+        if not v & told and (parent is None or parent & told):
+            beside = parent is None or any(at[c] is not None and at[c] < parent for c in classes)
+            kinds[v] = "beside" if beside else "inside"
+    apart = frozenset().union(*[v for v, kind in kinds.items() if kind == "beside"])
+    branches = []
+    for v in reversed(clusters):
+        if v not in kinds or len(v) < min_size:
+            continue
+        c = owner(v)
+        if kinds[v] == "beside":
+            branches.append((c, v))
+            continue
+        if c < 0:
+            continue
+        own = [i for i in range(n) if i not in apart and owner(frozenset([i])) == c]
+        known = sum(i in told for i in own)
+        none = Fraction(comb(len(own) - len(v), known), comb(len(own), known))
+        if chance > 0 and none * (len(own) // len(v)) <= chance:
+            only = sum(p < 0 for p in known_parent) == 1
+            branches.append((known_parent[c] if known_parent[c] >= 0 or not only else c, v))
     for i in told:
         node[i] = known_node[i]
     return at, node, branches

@@ -7,11 +7,14 @@ from linkwise.app.files._exports import (
 from linkwise.app.files._images import (
     Pictures as Pictures,
 )
-from linkwise.app.files._reading import (
-    Reading as Reading,
-    list_samples as list_samples,
+from linkwise.app.files._preview import (
     preview as preview,
+)
+from linkwise.app.files._reading import (
     read_items as read_items,
+)
+from linkwise.app.files._sample_tables import (
+    list_samples as list_samples,
     sample as sample,
 )
 from linkwise.app.files._statements_file import (

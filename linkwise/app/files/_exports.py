@@ -22,10 +22,11 @@ from linkwise.app import Fitter, Standing, Statement, Store, Unit, fold, items_o
 from linkwise.app.files._answers_file import header_of, to_answers
 from linkwise.app.files._reading import MOST_ASKED, Reading, read_items
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import csv_line, labels_csv, save, typed_columns, write_knowledge, write_tree
+from linkwise.io import csv_line, labels_csv, named_file, save, typed_columns, write_knowledge, write_tree
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
+    from linkwise.report import Facts
     from linkwise.selection import Clustering
 
 FEATURES = "features.csv"
@@ -117,6 +118,11 @@ class State:
         return self.reading.table.ids if self.reading.table.has_names else None
 
     @property
+    def named(self) -> bool:
+        """Whether groups are called by words of the texts that the code reads."""
+        return "text" in self.reading.roles.values() and self.source != FEATURES
+
+    @property
     def n_otherwise(self) -> int:
         """How many items have other companions on screen than in the exported files."""
         pairs, place, count = np.unique(
@@ -135,8 +141,9 @@ class State:
             return path.read_bytes()
 
     def labels_csv(self) -> bytes:
-        """The group of every item."""
-        return labels_csv(self.reading.table.ids, self.found.labels).encode()
+        """The group of every item, and its name where groups are called by words of their texts."""
+        names = self.facts.cluster_names if self.named else None
+        return labels_csv(self.reading.table.ids, self.found.labels, names=names).encode()
 
     def tree_nwk(self) -> bytes:
         """The tree as Newick."""
@@ -144,7 +151,8 @@ class State:
         if tree is None:  # never: the method of `arguments` makes one
             msg = "the method made no tree."
             raise LinkwiseError(msg)
-        return self._written("tree.nwk", lambda path: write_tree(path, tree, ids=self.ids, join=True))
+        nodes = dict(self.facts.node_names) if self.named else None
+        return self._written("tree.nwk", lambda path: write_tree(path, tree, ids=self.ids, join=True, node_names=nodes))
 
     def said_jsonl(self) -> bytes:
         """The statements that are relied on, in ASCII: a command has one encoding for all of its files."""
@@ -153,9 +161,7 @@ class State:
 
     def said_file(self, name: str) -> io.BytesIO:
         """The statements that are relied on as an open file of a name."""
-        file = io.BytesIO(self.said_jsonl())
-        file.name = name
-        return file
+        return named_file(name, self.said_jsonl())
 
     def answers_jsonl(self) -> bytes:
         """The answers as a log of `linkwise ask`."""
@@ -187,12 +193,19 @@ class State:
 
     def report_html(self) -> bytes:
         """The report."""
-        from linkwise.report import gather_facts, write_report
+        from linkwise.report import write_report
+
+        return self._written("report.html", lambda path: write_report(path, self.facts))
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the report says, and what groups are called."""
+        from linkwise.report import gather_facts
         from linkwise.selection import fit_without_constraints
 
         table = self.reading.table
         said = self.said if self.table.n_statements else None
-        facts = gather_facts(
+        return gather_facts(
             self.found,
             X=self.samples,
             features=table.columns,
@@ -200,11 +213,11 @@ class State:
             constraints=said,
             ids=table.ids,
             before=None if said is None else fit_without_constraints(self.found, self.samples),
+            texts=table.texts if self.named else (),
             title=f"{Path(self.file).stem} in {many(self.found.n_clusters, 'group')}",
             reasons=self.found.reasons,
             recipe=f"{self.python}\n# in a shell: {self.shell}",
         )
-        return self._written("report.html", lambda path: write_report(path, facts))
 
     def everything(self) -> bytes:
         """The files and the code that makes them, in one archive."""
@@ -283,16 +296,23 @@ class State:
         said = ["said = lw.read_knowledge('said.jsonl', table)"] if self.table.n_statements else []
         given = ", said.constraints" if said else ""
         ids = "ids=table.ids, " if self.ids is not None else ""
+        named, names, nodes = [], "", ""
+        if self.named:  # groups are called by their texts
+            told = "X=table.X, features=table.columns, values=table.values, ids=table.ids, texts=table.texts"
+            named = [f"facts = gather_facts(found, {told})"]
+            names, nodes = ", names=facts.cluster_names", ", node_names=dict(facts.node_names)"
         lines = [
             f"# Made with linkwise {__version__}; run it beside {self._beside}.",
             "import linkwise as lw",
             "from linkwise.io import write_labels, write_tree",
+            *(["from linkwise.report import gather_facts"] if self.named else []),
             "",
             f"table = lw.read_data({self.source!r}{_keywords(self._reading)})",
             *said,
             f"found = lw.cluster(table.X{given}{_keywords(self.arguments)})",
-            "write_labels('labels.csv', found.labels, ids=table.ids)",
-            f"write_tree('tree.nwk', found.dendrogram, {ids}join=True)",
+            *named,
+            f"write_labels('labels.csv', found.labels, ids=table.ids{names})",
+            f"write_tree('tree.nwk', found.dendrogram, {ids}join=True{nodes})",
         ]
         return "\n".join(lines) + "\n"
 
@@ -326,8 +346,6 @@ class State:
         found = list(self.reading.gaps)
         if self.source == FEATURES:
             found.append(f"The code reads {FEATURES}, the numbers that items are compared by, not {self.file}.")
-        if "text" in self.reading.roles.values():
-            found.append("The shell also writes names of groups, found in the texts, into labels.csv and tree.nwk.")
         moves = sorted({unit.seq for unit in self.units if unit.kind == "branch"})
         if moves:
             which = some_of([f"#{seq}" for seq in moves])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 import uuid
 import warnings
@@ -17,7 +16,7 @@ from linkwise.app import KINDS, MOST_ROWS, New, Statement, read_body
 from linkwise.app.files._answers_file import from_answers, header_of, holds_answers
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import read_knowledge, statements_of
+from linkwise.io import named_file, read_knowledge, statements_of
 
 
 def read_statements(name: str, raw: bytes, ids: Sequence[str], X: Any, rows: Sequence[Statement]) -> list[New]:
@@ -42,11 +41,9 @@ def read_statements(name: str, raw: bytes, ids: Sequence[str], X: Any, rows: Seq
     """
     if holds_answers(raw):
         return from_answers(name, raw, ids, rows, lambda: header_of(X))
-    file = io.BytesIO(raw)
-    file.name = name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was trimmed; a file without statements is refused below
-        said = read_knowledge(file, np.array(ids, dtype=object))
+        said = read_knowledge(named_file(name, raw), np.array(ids, dtype=object))
     if said.constraints.rules:
         msg = (
             f"{name} holds rules about sizes or distances, and a project keeps statements about items only.\n"

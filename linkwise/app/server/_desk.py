@@ -355,7 +355,7 @@ class Desk:
         if self.readonly or self.tree is None:
             return
         version, facts = int(self.facts.get("seq", 0)), {**self.facts, "columns": self.columns, "moved": self.moved}
-        with contextlib.suppress(LinkwiseError):  # it can be made again; what cannot be is told by `append`
+        with contextlib.suppress(LinkwiseError):  # it can be made again; `append` reports what cannot
             self.store.cache("tree", version, self.tree)
             self.store.cache("facts", version, json.dumps(facts, ensure_ascii=False).encode())
             if self.map is not None:

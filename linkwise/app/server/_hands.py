@@ -92,13 +92,13 @@ class Engine:
         return await self._reopened()
 
     async def call(self, do: str, body: bytes = b"", **given: Any) -> Reply:
-        """Ask the engine and wait for its reply; when the caller is cancelled, the engine is told to stop."""
+        """Ask the engine and wait for its reply; when the caller is cancelled, the engine stops."""
         if self._process is None or self.state != "running":
             raise self._gone()
         if self._opened is not None and not self._opened.done() and do not in ("preview", "sample"):
             await asyncio.shield(self._opened)
         if self._sending is not None and not self._sending.done():
-            await asyncio.wait({self._sending})  # what was said before counts
+            await asyncio.wait({self._sending})  # after the request before it
         return await self._call(do, body, **given)
 
     def tell(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -149,7 +149,7 @@ class Engine:
         return task
 
     async def _reopen(self) -> None:
-        with contextlib.suppress(LinkwiseError):  # the engine said why, or died: both are told elsewhere
+        with contextlib.suppress(LinkwiseError):  # the engine gave the reason, or died: both are reported elsewhere
             await self._reopened()
 
     async def _reopened(self) -> Reply:

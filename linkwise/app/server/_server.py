@@ -184,7 +184,7 @@ async def _refused(_: Request, refused: Exception) -> Response:
 
 
 def _in_words(wrong: Exception) -> Refused:
-    """Word an error about what was asked; of a fault of our own the terminal tells more."""
+    """Word an error for the page; a fault of our own has its traceback in the terminal."""
     if isinstance(wrong, ClientDisconnect):
         return Refused(400, "cut", "The request ended before its body.")
     if isinstance(wrong, LinkwiseError):
@@ -377,7 +377,7 @@ def open_project(
     Raises
     ------
     LinkwiseError
-        The file is no project, is open elsewhere, or cannot be read; or the port is taken.
+        The file is not a project, is open elsewhere, or cannot be read; or the port is taken.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """The requests of the page, one function each; addresses and headers are left to others.
 
-A statement is on disk before it is told to an engine and before its reply: it is safe even if both engines are dead.
+A statement is on disk before an engine hears of it and before its reply: it is safe even if both engines are dead.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Service:
             self.desk = None
             self.ask.keep(None)
             self.fit.keep(None)
-            if any(one["state"] == "busy" for one in self._work.values()):  # of a project that nobody looks at
+            if any(one["state"] == "busy" for one in self._work.values()):  # of a project that is not shown any more
                 await asyncio.gather(self.ask.close(), self.fit.close())
                 await asyncio.gather(self.ask.begin(), self.fit.begin())
             self._note(desk)

@@ -26,7 +26,7 @@ export function Actions() {
     <div class="buttons">${button(text.together, "T", () => sayAbout("together"), n > 1)}${button(text.apart, "A", () => sayAbout("apart"), n > 1)}
       ${n === 3 && button(text.closer, "C", () => sayAbout("triplet"), true, text.closerHint)}
       ${button(text.why, "w", () => { panel.value = null; openPanel("why"); }, n >= 2)}
-      ${button(text.move, "M", startMove, focused.value >= 0)}${button(text.split, "S", () => splitBranch(), focused.value >= 0 && tree.value?.first[focused.value] >= 0, text.splitHint)}${button(text.lock, "L", () => lockSelection("menu"), n > 1)}${button(text.name, "N", () => setOpen(true), n > 0)}</div>
+      ${button(text.move, "M", startMove, focused.value >= 0, text.moveHint)}${button(text.split, "S", () => splitBranch(), focused.value >= 0 && tree.value?.first[focused.value] >= 0, text.splitHint)}${button(text.lock, "L", () => lockSelection("menu"), n > 1)}${button(text.name, "N", () => setOpen(true), n > 0)}</div>
     ${open && html`<form class="note" onSubmit=${(e) => { e.preventDefault(); nameSelection(field.current.value.trim(), "menu"); setOpen(false); }} onKeyDown=${(e) => { if (e.key === "Escape") setOpen(false); e.stopPropagation(); }}>
       <label>${text.namePrompt}<input ref=${field} maxlength="200" /></label><button>${text.name}</button></form>`}
   </div>`;

@@ -17,10 +17,12 @@ export const count = (n) => Number(n).toLocaleString("en-US");
 /** "1 item", "2 items", "3 branches". */
 export const many = (n, one, more = one + "s") => `${count(n)} ${n === 1 ? one : more}`;
 
-/** A moment as people of this place and language write it; what is no moment stays as it is. */
+/** A moment as people of this place and language write it, of today only the time; other text stays as it is. */
 export function moment(text) {
   const at = new Date(text || "");
-  return Number.isNaN(at.getTime()) ? text : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  if (Number.isNaN(at.getTime())) return text;
+  const today = at.toDateString() === new Date().toDateString();
+  return at.toLocaleString(undefined, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** Call `f` once per frame at most, with the newest arguments. */

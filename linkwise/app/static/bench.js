@@ -1,6 +1,6 @@
 // The workbench: its panes and tabs, the drawer that is open, the list of keys.
 import { html, useEffect, useRef, useState, classes } from "./base.js";
-import { panel, project, wideness } from "./state.js";
+import { PANES, PHONE, panel, project, wideness } from "./state.js";
 import { words } from "./words.js";
 import { KEYS, TREE_KEYS } from "./keys.js";
 import { Drawer } from "./drawer.js";
@@ -17,8 +17,6 @@ import { People } from "./people.js";
 import { Phone } from "./phone.js";
 
 export { listenToKeys } from "./keys.js";
-
-const WIDE = 1100, NARROW = 640;
 
 function Help() {
   return html`<${Drawer} title=${words.helpTitle}><p>${words.helpLead}</p><dl class="keys">${[...Object.entries(KEYS).map(([key, [what]]) => [key === "Escape" ? "Esc" : key, what]), ...TREE_KEYS].map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl><//>`;
@@ -47,9 +45,9 @@ function Splitter({ name, label, horizontal, start, low, high }) {
 
 export function Bench() {
   const [tab, setTab] = useState("tree"), tabs = { tree: Tree, map: MapPane, table: Table, knowledge: Knowledge };
-  if (wideness.value < NARROW) return html`<${Phone} />`;
   const Panel = PANELS[panel.value], drawer = Panel && html`<${Panel} />`;
-  if (wideness.value < WIDE) {
+  if (wideness.value < PHONE) return html`<${Phone} />${drawer}`;
+  if (wideness.value < PANES) {
     const Pane = tabs[tab];
     return html`<main class=${classes("bench tabbed", drawer && "drawn")}><h1 class="unseen">${project.value.name}</h1><div class="tabs" role="tablist" onKeyDown=${(e) => { const all = Object.keys(tabs), step = { ArrowRight: 1, ArrowLeft: -1 }[e.key]; if (step) { const to = all[(all.indexOf(tab) + step + all.length) % all.length]; setTab(to); e.currentTarget.querySelector(`#tab-${to}`).focus(); } }}>
       ${Object.keys(tabs).map((name) => html`<button role="tab" id=${`tab-${name}`} aria-selected=${tab === name ? "true" : "false"} aria-controls="tab-body" tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${words.panes[name]}</button>`)}</div>

@@ -1,6 +1,6 @@
 // The question card: two or three items side by side, blind until a hint is asked for, differences first.
 import { html, useEffect, useKeptFocus, useRef, useState } from "./base.js";
-import { answer, asking, clusterName, clusterOf, engine, hinted, lastMine, position, progress, question, rowFor, say, undo, who } from "./state.js";
+import { PHONE, answer, asking, clusterName, clusterOf, engine, hinted, lastMine, position, progress, question, rowFor, say, undo, wideness, who } from "./state.js";
 import { pictureAddress } from "./transport.js";
 import { short, statementWords, words } from "./words.js";
 
@@ -19,27 +19,40 @@ function Prose({ value, others }) {
     ${value.length > LETTERS && html` <button class="link" onClick=${() => setAll(!all)}>${all ? text.fewer : text.letters}</button>`}</p>`;
 }
 
+const ODD = ["first", "second", "third"];
+
+/** What an item is called; of three, the button that says that it does not belong. */
+function Head({ item, at, trio, pressed, busy }) {
+  const head = html`<span class="item-name" dir="auto">${item.id}</span>`;
+  return html`
+    ${trio ? html`<button class="item-head odd" disabled=${busy} onClick=${() => pressed(ODD[at])}><kbd>${at + 1}</kbd>${head}</button>` : html`<h3 class="item-head">${head}</h3>`}
+    ${hinted.value && html`<p class="hint">${text.inGroup(clusterName(clusterOf(rowFor(item.id))))}</p>`}`;
+}
+
 function Item({ item, at, asked, trio, pressed, busy }) {
   const others = asked.items.filter((other) => other !== item).map((other) => other.text || "");
-  const head = html`<span class="item-name" dir="auto">${item.id}</span>`;
-  const choose = () => pressed(["first", "second", "third"][at]);
-  return html`<div class=${trio ? "item choice-item" : "item"} onClick=${trio ? (e) => e.target.closest("button") || getSelection().toString() || choose() : undefined}>
-    ${trio ? html`<button class="item-head odd" disabled=${busy} onClick=${choose}><kbd>${at + 1}</kbd>${head}</button>` : html`<h3 class="item-head">${head}</h3>`}
-    ${hinted.value && html`<p class="hint">${text.inGroup(clusterName(clusterOf(rowFor(item.id))))}</p>`}
+  const choose = (event) => event.target.closest("button") || getSelection().toString() || pressed(ODD[at]);
+  return html`<div class=${trio ? "item choice-item" : "item"} onClick=${trio ? choose : undefined}>
+    <${Head} ...${{ item, at, trio, pressed, busy }} />
     ${item.picture && html`<div class="picture"><img src=${pictureAddress(item.n)} alt=${item.id} /></div>`}
     ${item.text && html`<${Prose} value=${item.text} others=${others} />`}
   </div>`;
 }
 
-function Values({ asked }) {
-  const [all, setAll] = useState(false);
-  const columns = (asked.items[0].show || []).map((one, at) => ({ column: one.column, differs: one.differs ?? 0, values: asked.items.map((item) => item.show[at]?.value ?? "") }));
+/** The values of the items side by side, those that differ most first. `heads` stand above them, or short names. */
+function Values({ asked, heads }) {
+  const [all, setAll] = useState(false), one = asked.items[0];
+  const columns = one.show.map(({ column, differs }, at) => ({ column, differs: differs ?? 0, values: asked.items.map((item) => item.show[at]?.value ?? "") }));
   columns.sort((a, b) => b.differs - a.differs);
-  if (!columns.length) return null;
   const shown = all ? columns : columns.slice(0, FEW), left = columns.length - shown.length, most = Math.max(1e-9, columns[0].differs);
-  return html`<div class="values"><table><thead><tr><th scope="col"><span class="unseen">${text.value}</span></th>${asked.items.map((item) => html`<th scope="col" dir="auto" title=${item.id}>${short(item.id, 40)}</th>`)}<th scope="col">${text.differs}</th></tr></thead>
-    <tbody>${shown.map((one) => html`<tr key=${one.column}><th scope="row" dir="auto">${one.column}</th>${one.values.map((value) => html`<td dir="auto">${value === "" || value === null ? "–" : String(value)}</td>`)}
-      <td class="differ" title=${text.differs}><meter min="0" max="1" value=${Math.max(0, Math.min(1, one.differs / most))} aria-label=${text.differs}></meter></td></tr>`)}</tbody></table>
+  const called = (item, at) => (heads ? html`<${Head} item=${item} at=${at} ...${heads} />` : short(item.id, wideness.value < PHONE ? 18 : 40));
+  return html`<div class=${heads ? "values headed" : "values"}><table>
+    <thead><tr><th scope="col"><span class="unseen">${text.value}</span></th>
+      ${asked.items.map((item, at) => html`<th scope="col" dir="auto" title=${item.id}>${called(item, at)}</th>`)}
+      <th scope="col" class="differ">${text.differs}</th></tr></thead>
+    <tbody>${shown.map(({ column, differs, values }) => html`<tr key=${column}><th scope="row" dir="auto">${column}</th>
+      ${values.map((value) => html`<td dir="auto">${value === "" || value === null ? "–" : String(value)}</td>`)}
+      <td class="differ" title=${text.differs}><meter min="0" max="1" value=${Math.max(0, Math.min(1, differs / most))} aria-label=${text.differs}></meter></td></tr>`)}</tbody></table>
     ${left > 0 && html`<button class="link" onClick=${() => setAll(true)}>${text.more(left)}</button>`}</div>`;
 }
 
@@ -59,13 +72,15 @@ export function Card() {
   useEffect(() => setFairly(false), [asked?.id]);
   useKeptFocus(host, () => host.current.querySelector(".answers > button:not(:disabled)"));
   const trio = asked && asked.items.length === 3, busy = state !== "ready" || position.value !== null;
+  // Items that are values only are the heads of their columns; a phone is too narrow for that.
+  const inTable = asked && wideness.value >= PHONE && asked.items[0].show?.length > 0 && !asked.items.some((item) => item.text || item.picture);
   const pressed = (word) => answer(word, fairly ? FAIRLY_SURE : 1);
   return html`<section class="pane card-pane" ref=${host} aria-label=${words.panes.question}>
     ${asked ? html`<div class=${busy ? "card busy" : "card"}>
       <div class="ask"><p class="kicker">${asked.number ? text.number(asked.number) : words.panes.question}${who.value && who.value !== "me" ? ` · ${who.value}` : ""}</p>
         <h2 id="asked">${trio ? text.trio : text.pair}</h2>
-        <div class=${trio ? "items three" : "items"}>${asked.items.map((item, at) => html`<${Item} key=${item.id} ...${{ item, at, asked, trio, pressed, busy }} />`)}</div>
-        <${Values} asked=${asked} /></div>
+        ${!inTable && html`<div class=${trio ? "items three" : "items"}>${asked.items.map((item, at) => html`<${Item} key=${item.id} ...${{ item, at, asked, trio, pressed, busy }} />`)}</div>`}
+        ${asked.items[0].show?.length > 0 && html`<${Values} asked=${asked} heads=${inTable && { trio, pressed, busy }} />`}</div>
       <div class="answers" role="group" aria-labelledby="asked">
         ${!trio && html`<button class="yes" disabled=${busy} onClick=${() => pressed("yes")}>${text.yes}<kbd>y</kbd></button><button class="no" disabled=${busy} onClick=${() => pressed("no")}>${text.no}<kbd>n</kbd></button>`}
         <button class="plain" disabled=${busy} onClick=${() => pressed("unsure")}>${trio ? text.unsureTrio : text.unsure}<kbd>u</kbd></button>

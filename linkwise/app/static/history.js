@@ -1,6 +1,6 @@
 // The history: a slider over all statements, each of which can be undone; and the comparison of two moments.
 import { html, useEffect, useRef, useState, settled } from "./base.js";
-import { clusterName, complain, itemNames, openPanel, panel, position, scrub, seq, statements, who } from "./state.js";
+import { clusterName, complain, itemNames, movedBy, openPanel, panel, position, scrub, seq, statements, who } from "./state.js";
 import { get } from "./transport.js";
 import { words } from "./words.js";
 import { Drawer } from "./drawer.js";
@@ -25,7 +25,7 @@ export function History() {
     <div class="buttons"><button class="plain" onClick=${() => { if (!playing && shown >= last) { setShown(1); scrub(1); } setPlaying(!playing); }}>${playing ? text.stop : text.play}</button>
       <button class="plain" disabled=${position.value === null} onClick=${() => { compared.a = position.value; panel.value = null; openPanel("compare"); }}>${text.compare}</button>
       <button class="plain" disabled=${position.value === null} onClick=${() => scrub(null)}>${words.tree.backToNow}</button></div>
-    <ul class="says">${list.map((one) => html`<${Row} key=${one.seq} one=${one} extra=${[one.who === who.value ? "" : one.who, text.moved(one.moved)].filter(Boolean).join(" · ")} />`)}</ul>
+    <ul class="says">${list.map((one) => html`<${Row} key=${one.seq} one=${one} extra=${[one.who === who.value ? "" : one.who, text.moved(movedBy.value[one.seq])].filter(Boolean).join(" · ")} />`)}</ul>
   <//>`;
 }
 

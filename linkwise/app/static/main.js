@@ -1,18 +1,18 @@
 // The page: which screen is shown, and the bar at the top.
 import { html, render, signal } from "./base.js";
-import { begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
+import { PHONE, begin, complain, conflicts, engine, leave, notice, openPanel, panel, people, progress, project, quit, spoken, statements, status, tell, turnTheme, undo, verdict, wideness } from "./state.js";
 import { notSaved, reachable, unsaved } from "./transport.js";
 import { words } from "./words.js";
 import { Start } from "./start.js";
 
-const text = words.top, NARROW = 640;
+const text = words.top;
 // What the start page does not need comes right after it: the import of a table, and the workbench with its keys.
 const later = signal({});
 const load = () => Promise.all([import("./import.js"), import("./bench.js")]).then(([{ Import }, { Bench, listenToKeys }]) => { later.value = { import: Import, bench: Bench }; listenToKeys(); }).catch(() => tell(text.offline, "bad"));
 
-function Verdict() {
+function Verdict({ phone }) {
   const { holds = 0, broken = 0, doubted = 0, waiting = 0 } = verdict.value;
-  if (conflicts.value.length) return html`<button class="pill bad" onClick=${() => { panel.value = "conflict"; }}>! ${text.conflict}<kbd>x</kbd></button>`;
+  if (conflicts.value.length) return html`<button class="pill bad" onClick=${() => { panel.value = "conflict"; }}>! ${phone ? text.conflictShort : html`${text.conflict}<kbd>x</kbd>`}</button>`;
   if (broken) return html`<span class="pill warn">✕ ${text.broken(broken)}</span>`;
   if (doubted) return html`<span class="pill warn">~ ${text.doubted(doubted)}</span>`;
   if (!holds && !waiting) return html`<span class="pill">${text.nothing}</span>`;
@@ -20,10 +20,10 @@ function Verdict() {
 }
 
 function Top() {
-  const now = status.value, bench = now === "bench", said = statements.value.filter((one) => !["open", "undo"].includes(one.op)).length, phone = wideness.value < NARROW;
+  const now = status.value, bench = now === "bench", said = statements.value.filter((one) => !["open", "undo"].includes(one.op)).length, phone = wideness.value < PHONE;
   const button = (name, key) => html`<button class="plain" id=${`show-${name}`} aria-expanded=${panel.value === name ? "true" : "false"} onClick=${() => openPanel(name)}>${words.buttons[name]}${key ? html`<kbd>${key}</kbd>` : ""}</button>`;
   return html`<header class="top"><span class="brand" aria-hidden="true"><svg viewBox="0 0 20 20"><path d="M2 10h4M6 4v12M6 4h5M6 16h12M11 1.5v5M11 1.5h7M11 6.5h7" /></svg></span>
-    ${bench ? html`<span class="project" dir="auto">${project.value.name}</span><${Verdict} />${!phone && html`<span class="soft facts">${text.said(said)}${progress.value.settled ? ` · ${text.settled(progress.value.settled)}` : ""}</span>`}` : html`<span class="project">${words.name}</span>`}
+    ${bench ? html`<span class="project" dir="auto">${project.value.name}</span><${Verdict} phone=${phone} />${!phone && html`<span class="soft facts">${said > 0 && text.said(said)}${progress.value.settled ? ` · ${text.settled(progress.value.settled)}` : ""}</span>`}` : html`<span class="project">${words.name}</span>`}
     ${(unsaved.value > 1 || (unsaved.value > 0 && (!reachable.value || notSaved.value))) && html`<span class="pill bad" role="status" title=${text.notSavedHint}>${text.unsaved(unsaved.value)}${notSaved.value ? `: ${notSaved.value}` : ""}</span>`}
     ${!reachable.value && now !== "ended" && html`<span class="pill bad" role="status">${text.offline}</span>`}
     ${bench && project.value.readonly && html`<span class="pill warn">${text.readonly}</span>`}

@@ -13,7 +13,7 @@ export function Phone() {
   const end = (event) => {
     const began = from.current, now = event.changedTouches[0];
     from.current = null;
-    if (!began || !now || main.current.scrollTop !== began.top) return;   // the page was scrolled, nothing was said
+    if (!began || !now || main.current.scrollTop !== began.top) return;   // the page was scrolled, not swiped
     const dx = now.clientX - began.clientX, dy = now.clientY - began.clientY;
     if (Math.abs(dx) > FAR && Math.abs(dx) > 2 * Math.abs(dy)) answer(dx > 0 ? "yes" : "no");
     else if (dy < -FAR && -dy > 2 * Math.abs(dx)) answer("unsure");

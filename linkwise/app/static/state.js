@@ -11,6 +11,7 @@ export const progress = signal({}), verdict = signal({}), engine = signal({}), s
 export const question = signal(null), asking = signal("waiting"), hinted = signal(false);
 export const tree = signal(null), map = signal(null), itemNames = signal([]), branchNames = signal([]), stale = signal(false);
 export const conflicts = signal([]);
+export const movedBy = signal({});   // how many items a statement moved, by its row, as far as this page was told
 export const selection = signal([]), hovered = signal(null);   // rows, in the order of choice; {rows, node} under the pointer
 export const focused = signal(-1), moving = signal(null), drop = signal(null);   // nodes; the branch in hand; the open bubble
 export const found = signal({ q: "", hits: [], total: 0, at: 0 });
@@ -18,6 +19,8 @@ export const panel = signal(null), position = signal(null);    // the drawer tha
 export const preview = signal(null), notice = signal(null), spoken = signal("");
 export const tableVersion = signal(0);
 export const selected = computed(() => new Set(selection.value));
+/** Widths of the window in points: a narrower one has questions only, or one pane at a time. */
+export const PHONE = 640, PANES = 1100;
 export const wideness = signal(innerWidth);
 addEventListener("resize", () => { wideness.value = innerWidth; });
 
@@ -82,6 +85,7 @@ async function readState(whole) {
     statements.value = [...old, ...told.statements.filter((one) => one.seq > last)];
     marks.value = told.marks || {}; seq.value = told.seq;
     progress.value = told.progress || {}; verdict.value = told.verdict || {}; engine.value = told.engine || {};
+    movedBy.value = { ...(whole ? {} : movedBy.value), ...Object.fromEntries(told.statements.filter((one) => one.moved !== null && one.moved !== undefined && one.op !== "open").map((one) => [one.seq, one.moved])) };
     branchNames.value = told.names || []; conflicts.value = told.conflicts || [];
     status.value = "bench";
   });
@@ -140,7 +144,7 @@ function heard(name, told) {
   if (name === "project") { refresh(true).catch(complain); return; }
   if (status.value !== "bench") { if (name === "reconnected" && status.value === "start") refresh(true).catch(complain); return; }
   if (name === "said" || name === "reconnected") refresh().catch(complain);
-  if (name === "tree") { refresh().catch(complain); if (position.value === null) readTree(); if (told.moved) spoken.value = words.said.moved(told.moved); }
+  if (name === "tree") { refresh().catch(complain); if (position.value === null) readTree(); if (told.seq > 1 && told.moved !== undefined) movedBy.value = { ...movedBy.value, [told.seq]: told.moved }; if (told.moved) spoken.value = words.said.moved(told.moved); }
   if (name === "map" || (name === "tree" && !map.value)) readMap();
   if (name === "question" || (name === "reconnected" && !question.value)) readQuestion();
 }

@@ -76,7 +76,7 @@ export const words = {
   },
   roles: { name: "name", number: "number", category: "category", text: "text", picture: "picture", know: "known group", show: "show only", ignore: "ignore" },
   roleHelp: { name: "what an item is called", number: "compared as a number", category: "compared as equal or not", text: "compared by its words", picture: "file name of an image", know: "knowledge: same value, same group", show: "shown on cards, not compared", ignore: "left out" },
-  import: { back: "Back", open: "Open", title: "How should the columns be read?", role: "Role of", willDo: "What will happen", rows: (n) => many(n, "row"), columns: (n) => many(n, "column"),
+  import: { back: "Back", open: "Open", title: "How should the columns be read?", role: "Role of", willDo: "What will happen", written: "Does something look wrong? How the file is written", rows: (n) => many(n, "row"), columns: (n) => many(n, "column"),
     knowTitle: "How sure is the known grouping?", first: (n) => `The first ${many(n, "row")}`, working: "Opening …" },
   panes: { tree: "Tree", map: "Map", table: "Table", question: "Question", knowledge: "Knowledge" },
   hide: "Hide", show: "Show", close: "Close",
@@ -84,7 +84,7 @@ export const words = {
   top: {
     said: (n) => `${count(n)} said`, settled: (n) => `${many(n, "pair")} settled`,
     hold: "everything holds", nothing: "nothing said yet", waiting: "checking …",
-    broken: (n) => `${many(n, "preference")} not met`, doubted: (n) => `${many(n, "statement")} in doubt`, conflict: "a contradiction to settle",
+    broken: (n) => `${many(n, "preference")} not met`, doubted: (n) => `${many(n, "statement")} in doubt`, conflict: "a contradiction to settle", conflictShort: "contradiction",
     unsaved: (n) => `${count(n)} not saved yet`, offline: "linkwise does not answer; it may have been stopped", readonly: "view only: the file cannot be written",
     notSavedHint: "Your statements are kept in this browser and sent again.",
   },
@@ -98,7 +98,8 @@ export const words = {
   map: { label: "Map: similar items lie close to each other. Drag around items to select them.", empty: "The map follows the tree.", fit: "Whole map" },
   table: { filter: "Filter", label: "Items", selected: (n) => `${count(n)} selected`, cluster: "group", said: "said", item: "item", text: "text", none: "No item matches." },
   select: {
-    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", split: "Split",
+    none: "Click an item or a branch to select it; with Ctrl or ⌘ to add one. Drag a branch onto another to move it.", together: "Together", apart: "Apart", closer: "Closer", why: "Why?", move: "Move", lock: "Keep whole", name: "Name", split: "Split",
+    moveHint: "Click a branch of the tree, or walk to it; then say where it belongs. Or drag it there.",
     splitHint: "Click a branch of the tree, or walk to it, to say that its parts are groups of their own.",
     closerHint: "① and ② are closer to each other than to ③", namePrompt: "Name of this branch",
   },
@@ -111,7 +112,7 @@ export const words = {
     progress({ answers, settled, stable, more }) {
       const parts = [many(answers || 0, "answer")];
       if (settled) parts.push(`${many(settled, "pair")} settled`);
-      if (stable !== null && stable !== undefined) parts.push(`${Math.round(stable * 100)} % stable`);
+      if (stable !== null && stable !== undefined) parts.push(`about ${Math.round(stable * 100)} % of the result is probably right`);
       if (more) parts.push(`about ${count(more)} more would help`);
       return parts.join(" · ");
     },
@@ -122,13 +123,13 @@ export const words = {
   marks: { holds: "holds, as an independent check found", broken: "not met: others contradict it, and it is a preference only", doubted: "in doubt: left out until you decide", undone: "undone", waiting: "not checked yet", none: "" },
   conflict: { title: "These cannot all be true", lead: "Any one of these changes settles it. You can go on answering; what is in doubt is left out meanwhile.", drop: "Drop it", flip: "Turn it around", soften: "Keep as a preference", proof: (n) => `Why (${many(n, "statement")})`, later: "Later", next: "Next contradiction", one: "One contradiction" },
   why: { title: (a, b) => `Why ${short(a)} and ${short(b)}?`, otherwise: "To have it otherwise", working: "Looking for the reason …", pick: "Select two items first, then ask why." },
-  move: { title: "What does this move say?", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: click the branch it belongs to, or walk there with the arrows or / and press Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "Nothing else comes between the two.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
+  move: { title: "What does this move say?", outside: "A branch can be moved onto one that lies outside of it.", before: "This contradicts what you said before", already: "the tree shows this already", choose: "Say it", cancel: "Cancel", how: (a) => `Moving ${a}: click the branch it belongs to, or walk there with the arrows or / and press Enter. Esc cancels.`, drag: (a) => `Drop ${a} on another branch`, notes: { branch: "Nothing else comes between the two.", group: "They share one group from now on.", away: "This fixes the order only.", apart: "Only this is ruled out." } },
   history: { title: "History", at: (seq, last) => `#${seq} of ${last}`, play: "Play", stop: "Stop", compare: "Compare with now", undo: "Undo this", redo: "Redo", moved: (n) => (n === null || n === undefined ? "" : `moved ${count(n)}`), refers: (n) => `${many(n, "later statement")} refer to it`, slider: "Position in the history" },
   compare: { title: "Compare", from: "From", to: "to", now: "now", working: "Comparing …", moved: (n, total) => (n ? `${many(n, "item")} of ${count(total)} moved to another group` : "No item moved to another group."), item: "item", was: "was in", is: "is in", because: "because of", more: (n) => `and ${count(n)} more` },
   export: { title: "Export", at: (seq) => `The state after #${seq}`, again: "Again, without this page", python: "In Python", shell: "In the shell", copy: "Copy", copied: "Copied", get: "Save", code: "The code is complete: columns, preparation, method and number of groups. Put it beside the exported files." },
   people: { title: "People", both: "asked both", agree: "agree", none: "One person answers. Start linkwise with --people ann,bob to give each a link.", errors: "estimated share of slips" },
   phone: { only: "Tree, map and table need a wider screen.", last: "Your last answers", change: "Undo" },
-  helpTitle: "Help and keys", helpLead: "Answer questions or correct the tree by hand. linkwise keeps to everything you say, shows what follows, and tells you when two statements cannot both be true.",
+  helpTitle: "Help and keys", helpLead: "Answer questions, or correct the tree by hand: drag a branch onto another, or select items and say what is true of them. linkwise keeps to everything you say, shows what follows, and tells you when two statements cannot both be true.",
   cluster: (c) => (c < 0 ? "–" : `group ${c + 1}`),
   said: { answered: (w) => `Saved: ${w}.`, contradicts: "It contradicts something said before.", asked: (number, trio, names) => `${number ? `Question ${count(number)}. ` : ""}${trio ? words.card.trio : words.card.pair} ${names.map((name) => short(name)).join("; ")}.`, undone: (seq) => `#${seq} undone`, nothing: "There is nothing of yours to undo.", moved: (n) => (n ? `The tree changed: ${many(n, "item")} moved.` : "The tree is up to date."), selected: (n) => `${many(n, "item")} selected`, refused: "linkwise did not take this: " },
 };

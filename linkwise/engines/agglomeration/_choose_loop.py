@@ -183,11 +183,12 @@ def _dense(
     return D, factor
 
 
-def _allow_matrix(n: int, run: _Run) -> int:
+def _allow_matrix(n: int, run: _Run, *, at_most: bool = False) -> int:
     """Return the pitch of the rows of a matrix, or say that it does not fit into memory."""
     pitch = row_pitch(n, run.dtype)
     needed = n * pitch * run.dtype.itemsize
-    require_memory(needed, f"a dense {n} x {n} distance matrix in {run.dtype}", leaner(run.code, run.dtype))
+    what = "a dense distance matrix of up to" if at_most else "a dense distance matrix of"
+    require_memory(needed, f"{what} {n} x {n} in {run.dtype}", leaner(run.code, run.dtype))
     return pitch
 
 
@@ -226,6 +227,8 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
 
 def _by_early_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers, squared: bool) -> Merges:
     """Dense and reducible: rounds on lists of nearest clusters first, then on the matrix of those that are left."""
+    # Before the merges take their time: how many clusters they leave depends on the data.
+    _allow_matrix(len(source), run, at_most=True)
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
 
@@ -244,8 +247,7 @@ def _by_early_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers, squa
         forbidden = pairs if forbidden is None else np.concatenate([forbidden, pairs])
     early = _early_rounds.merge_early(vectors, start, label, run.code, forbidden, workers, report)
     m = len(early.clusters)
-    pitch = _allow_matrix(m, run)
-    D = np.empty((m, pitch), run.dtype)
+    D = np.empty((m, row_pitch(m, run.dtype)), run.dtype)
     near = early.clusters.store(D, workers)
     start = start._replace(size=early.size, node=early.node, done=early.done)
     rows = _rounds_dense.make_rows(D, m, start, near)

@@ -163,7 +163,7 @@ def merge_closest(table: Table, method: int, widest: float, budget: int) -> None
                 gap[k] = d
                 exact[k] = True
             elif lost:
-                # everybody else is at least as far as the lost partner was
+                # every other row is at least as far as the lost partner was
                 exact[k] = False
         _look_around(table, i, widest)
 

@@ -35,11 +35,11 @@ COMPACT = 4
 LAST = 5
 DONE = 6
 
-# values of nearest that are no slot
+# values of nearest other than a slot
 NEW = -1  # to be looked up, or looked up and nothing within reach
 PAIRED = -2
 DROPPED = -3
-LOST = -4  # its neighbor was merged; looked up again only when somebody's nearest is this one
+LOST = -4  # its neighbor was merged; looked up again only when it is the nearest of another row
 UNSURE = -5  # it cannot be told from what is stored
 
 
@@ -52,7 +52,7 @@ def pair_up(rows: Any) -> None:
         slot = rows.pending[t]
         other = nearest[slot]
         if other == NEW:
-            # Infinities are symmetric and stay: nobody will ever reach this cluster.
+            # Infinities are symmetric and stay: no cluster will ever reach this one.
             rows.alive[slot] = False
             rows.tally[ALIVE] -= 1
         elif other >= 0 and nearest[other] == slot:
@@ -68,7 +68,7 @@ def pair_up(rows: Any) -> None:
 def closest_pair(rows: Any) -> None:
     """List the pair with the smallest gap when no pair is reciprocal.
 
-    The two rows of a pair round differently, so among ties everybody may prefer somebody else, round in a circle.
+    The two rows of a pair round differently, so among ties each row may prefer another one, round in a circle.
     The smallest gap of all is then a smallest distance up to rounding.
     """
     best = -1

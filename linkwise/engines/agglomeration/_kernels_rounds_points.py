@@ -108,7 +108,7 @@ def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
 
 @njit(nogil=True)
 def _sum_up(gap_bits: Bits, key: IntArray, never: int, lanes: int, b: int, low: Bits, high: Bits, at: IntArray) -> None:
-    """Renew what is known about the gaps of a block."""
+    """Renew the summary of the gaps of a block."""
     first = b * lanes
     mine = gap_bits[first : first + lanes]
     # dead lanes and hermits have infinite gaps
@@ -188,7 +188,7 @@ def _welcome(
         b = own if turn < 0 else turn
         if turn == own:
             continue
-        # nobody beyond this distance is our nearest, or has us as the nearest
+        # no row beyond this distance is the nearest of this one, or has it as the nearest
         limit = max(least, high[b])
         if turn >= 0 and bound[b] > limit:
             continue

@@ -1,7 +1,7 @@
 """Parts with cycles: labels in which all is apart get cheaper and stay apart.
 
 Two clusters are swapped along the whole chain of places that the swap drags along (Kempe), and places that form trees
-are assigned anew while the others stay. Then branch and bound has a fixed number of steps.
+are assigned again while the others stay. Then branch and bound has a fixed number of steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from linkwise.engines.assignment._kernels_first_labels import choices, note, sta
 from linkwise.engines.assignment._kernels_trees import BEST, GOOD, UNSOLVED, forget, match, solve_trees
 from linkwise.problem.statements import OTHER, Apart
 
-SMALL = 12  # parts of up to so many places are searched to the end
+SMALL = 12  # parts of up to this many places are searched to the end
 STEPS_SMALL = 2_000_000
 WORK = 4_000_000  # steps of the search times what one step looks at, for one larger part
 WORK_IN_ALL = 100_000_000  # the same for all larger parts of one call
@@ -29,7 +29,7 @@ VISITS = 200_000_000  # places that chains may visit in one call
 
 @njit
 def _rename(costs: FloatArray, places: IntArray, labels: IntArray) -> None:
-    """Rename the clusters of a part as a whole at least cost: what was apart stays apart."""
+    """Rename the clusters of a part as a whole at minimum cost: what was apart stays apart."""
     k = costs.shape[1]
     total = np.zeros((k, k))
     for p in places:
@@ -136,7 +136,7 @@ def _choose_forest(apart: Apart, places: IntArray, local: IntArray, order: IntAr
 
 @njit
 def _replant(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int) -> bool:
-    """Choose some places that form trees and assign them anew at least cost, the others staying; round after round.
+    """Choose some places that form trees and assign them again at minimum cost, the others staying; round after round.
 
     Returns whether the cost fell. It never rises: what is has always been one of the ways.
     """

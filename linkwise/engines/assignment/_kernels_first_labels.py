@@ -160,7 +160,7 @@ def start_by_tabu(
                 continue
             for c in range(k):
                 gain = taken[t, c] - own
-                # a move that is barred is made all the same when it leads where nobody has been
+                # a move that is barred is made all the same when it leads to a new minimum
                 barred = until[t, c] > move and conflicts + 2 * gain >= least
                 if c == given[t] or barred or costs[places[t], c] == np.inf:
                     continue

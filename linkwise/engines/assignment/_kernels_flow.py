@@ -55,7 +55,7 @@ def _shortest(costs: FloatArray, leaver: IntArray, source: int, begin: BoolArray
 
 @njit
 def flow_within(costs: FloatArray, low: int, high: int, labels: IntArray) -> None:
-    """Assign rows at least cost so that every cluster has ``low`` to ``high`` of them; ``labels`` gets the answer.
+    """Assign rows at minimum cost so that every cluster has ``low`` to ``high`` of them; ``labels`` gets the answer.
 
     Starts from the cheapest cluster of each row, which is best without bounds, and tightens the bounds of one cluster
     by one at a time: one shortest chain of moves makes the answer best again. There must be enough rows, not too many.
@@ -129,7 +129,7 @@ def flow_within(costs: FloatArray, low: int, high: int, labels: IntArray) -> Non
 
 @njit
 def _free(apart: Apart, place: int, labels: IntArray, b: int, leaving: int) -> bool:
-    """Whether cluster b holds nobody a place must be apart from, apart from one row that is leaving it."""
+    """Whether cluster b holds no row that a place must be apart from, except one row that is leaving it."""
     if place < 0:
         return True
     for e in range(apart.first[place], apart.first[place + 1]):

@@ -166,7 +166,7 @@ def poll_hard(
 
 
 def _mean_vote(pairs: IntArray, untold: list[BoolArray], labels: list[IntArray]) -> FloatArray:
-    """Share of the folds without a pair in which a view put it together; nan if every fold was told it."""
+    """Share of the folds without a pair in which a view put it together; nan if it is in every fold."""
     votes = np.array([own[pairs[:, 0]] == own[pairs[:, 1]] for own in labels])
     with np.errstate(invalid="ignore"):
         return np.asarray((votes & untold).sum(axis=0) / np.sum(untold, axis=0))

@@ -46,11 +46,9 @@ from linkwise.engines.distances._nearest_metric import (
 from linkwise.engines.distances._rows import (
     is_small as is_small,
     is_wide as is_wide,
-    join_rows as join_rows,
     means as means,
     nearest as nearest,
     one_row as one_row,
-    read_rows as read_rows,
     squared as squared,
     squared_to as squared_to,
     typical_variance as typical_variance,

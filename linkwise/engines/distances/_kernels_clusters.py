@@ -184,7 +184,7 @@ def list_nearest(members: Members, kind: int, root: bool, lists: Lists, bands: I
                 width = members.base[block + 1] - members.base[block]
                 for a in range(members.band[bands[t]], members.band[bands[t] + 1]):
                     _write_row(members, kind, root, a, block, out[:width], other[:width])
-                    begin = a - left + 1 if block == own else 0  # of two in one block the later one is told
+                    begin = a - left + 1 if block == own else 0  # of two in one block the later one lists the pair
                     _list_row(lists, run, a, left + begin, out[begin:clusters], bits[begin:clusters])
 
 
@@ -230,7 +230,7 @@ def store_clusters(
                     out = tile[a - top, :width]
                     _write_row(members, kind, root, a, block, out, other[:width])
                     if block == own:
-                        for k in range(a - left + 1):  # of two in one block the later one is told
+                        for k in range(a - left + 1):  # of two in one block the later one lists the pair
                             out[k] = np.inf
                     meet(near, a, left, left + clusters, out[:clusters], bits[a - top, :clusters])
                     for k in range(a - left if block == own else 0, clusters):

@@ -21,7 +21,7 @@ class Neighbors(NamedTuple):
 
     @classmethod
     def of(cls, n: int, dtype: npt.DTypeLike) -> Neighbors:
-        """Nobody has met anybody yet."""
+        """Neighbors before any rows were compared."""
         gap = np.full(n, np.inf, dtype)
         return cls(np.full(n, -1, np.intp), gap, gap.view(np.int64 if gap.dtype == np.float64 else np.int32))
 
@@ -135,7 +135,7 @@ def _copy_if_fair(D: Floats, out: Floats, tolerance: float) -> bool:
             for i in range(top, bottom):
                 for j in range(left, right):
                     v, w = D[i, j], D[j, i]
-                    # false also for what is no number
+                    # false also for nan
                     fair &= (v >= 0) & (abs(v - w) <= tolerance * max(v, w))
                     out[i, j] = abs(v)
                     out[j, i] = abs(w)

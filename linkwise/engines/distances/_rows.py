@@ -16,7 +16,6 @@ from threadpoolctl import ThreadpoolController
 
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import require_finite
 from linkwise.engines.distances._kernels_rows import (
     settle_products,
     squared_to_own,
@@ -24,24 +23,10 @@ from linkwise.engines.distances._kernels_rows import (
     write_nearest,
     write_squared,
 )
-from linkwise.exceptions import LinkwiseError
 
 _CHUNK = 2048  # rows whose distances to all centers are in memory at a time
 _WIDE = 2_000  # features times centers from which the matrix product is quicker
 _LARGE = 4_000_000  # features times centers times rows from which threads are
-
-
-def read_rows(X: Any, who: str) -> Any:
-    """Read samples as C-ordered float64 or CSR, all finite."""
-    if scipy.sparse.issparse(X):
-        rows = scipy.sparse.csr_array(X, dtype=np.float64)
-    else:
-        rows = np.ascontiguousarray(X, dtype=np.float64)
-    if rows.ndim != 2:
-        msg = f"{who}: X has shape {rows.shape}, expected (n_samples, n_features)."
-        raise LinkwiseError(msg)
-    require_finite(rows, X, who=who)
-    return rows
 
 
 def is_wide(centers: FloatArray) -> bool:
@@ -104,7 +89,7 @@ def means(X: Any, weight: FloatArray, labels: IntArray, k: int, *, otherwise: Fl
     Without ``otherwise`` every label has a row.
     """
     if scipy.sparse.issparse(X):
-        total, mass = join_rows(X, weight, labels, k).toarray(), np.bincount(labels, weights=weight, minlength=k)
+        total, mass = _join_rows(X, weight, labels, k).toarray(), np.bincount(labels, weights=weight, minlength=k)
     else:
         total, mass = sum_rows(X, weight, labels, k)
     if otherwise is None or mass.all():
@@ -112,7 +97,7 @@ def means(X: Any, weight: FloatArray, labels: IntArray, k: int, *, otherwise: Fl
     return np.where(mass[:, None] > 0, total / np.where(mass > 0, mass, 1.0)[:, None], otherwise)
 
 
-def join_rows(X: Any, weight: FloatArray, group: IntArray, n_groups: int) -> Any:
+def _join_rows(X: Any, weight: FloatArray, group: IntArray, n_groups: int) -> Any:
     """Return the weighted sum of the sparse rows of each group, sparse."""
     pick = scipy.sparse.csr_array((weight, (group, np.arange(len(group)))), shape=(n_groups, len(group)))
     return scipy.sparse.csr_array(pick @ X)

@@ -111,7 +111,7 @@ class HierarchyMixin:
         who = type(self).__name__
         name = metric_name(self.metric, who=who)
         require_fitting(self.linkage, name, who=who)
-        if scipy.sparse.issparse(X):
+        if scipy.sparse.issparse(X) and hasattr(self, "get_params") and "linkage" in self.get_params(deep=False):
             _require_sparse(who, self.linkage, name)
         samples = super()._read(X)  # type: ignore[misc]
         if name == "precomputed":
@@ -178,7 +178,7 @@ class HierarchyMixin:
         ----------
         X : array-like of shape (n_new, n_features)
             New samples; with ``metric="precomputed"`` their dissimilarities from the samples of the fit, in its order
-            (not with ward, centroid and median linkage, which speak about centers).
+            (not with ward, centroid and median linkage, which are about centers).
 
         Returns
         -------

@@ -57,7 +57,7 @@ def find_places(
 def new_distances(new: Any, old: Any, metric: Any, tree: Dendrogram, method: int) -> Iterator[FloatArray]:
     """Yield the distances of new samples, some at a time: from the samples of a tree, or from its clusters' centers.
 
-    The second for linkages that speak about centers; see `find_places`.
+    The second for linkages that are about centers; see `find_places`.
     """
     many = tree.n_nodes if method in EUCLIDEAN_ONLY else old.shape[0]
     step = max(1, CHUNK // (8 * max(1, many)))

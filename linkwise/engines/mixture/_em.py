@@ -165,7 +165,7 @@ def climb(
     Samples count alike in the Gaussians, or with their weights; the beliefs then count them alike.
 
     Works on centered data in a unit of ordinary size, so that neither the origin nor the units cost digits.
-    Gaussians that are no sample's most probable one come last.
+    Gaussians that are not the most probable one of any sample come last.
     """
     shift = X.mean(axis=0)
     centered = X - shift

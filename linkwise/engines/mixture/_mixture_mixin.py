@@ -77,7 +77,7 @@ class MixtureMixin(PartitionMixin):
         As in `GaussianMixture`.
     n_clusters_ : int
         How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
-        no sample's most probable one come last.
+        not the most probable one of any sample come last.
     n_approximated_ : int
         Number of samples in components too wide for exact inference.
     """

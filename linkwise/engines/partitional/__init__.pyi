@@ -33,7 +33,6 @@ from linkwise.engines.partitional._init import (
     spread_centers as spread_centers,
 )
 from linkwise.engines.partitional._loop import (
-    KMeansRun as KMeansRun,
     Loop as Loop,
     run_lloyd as run_lloyd,
 )

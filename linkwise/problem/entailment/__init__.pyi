@@ -1,6 +1,7 @@
 """For other packages of linkwise."""
 
 from linkwise.problem.entailment._closure import (
+    all_entailed as all_entailed,
     close as close,
 )
 from linkwise.problem.entailment._comparisons import (

@@ -15,16 +15,25 @@ from linkwise.problem.triplets import Spans
 MOST_SAMPLES = 400
 
 
-def all_entailed(constraints: Constraints, limit: int) -> Constraints:
+_HINT = "`implies(constraints, statements)` answers questions about any number of samples."
+
+
+def all_entailed(
+    constraints: Constraints,
+    limit: int,
+    most_samples: int = MOST_SAMPLES,
+    *,
+    who: str = "close(triplets=True)",
+    hint: str = _HINT,
+) -> Constraints:
     """Return the statements that the hard ones entail and that are not among them."""
-    known = Entailment(constraints, "close")
+    known = Entailment(constraints, who)
     n = known.n
     named = np.unique(np.concatenate([known.must.ravel(), known.cannot.ravel(), known.triplets.ravel()]))
-    if len(named) > MOST_SAMPLES:
+    if len(named) > most_samples:
         msg = (
-            f"close: the hard statements name {len(named):,} samples; with triplets=True everything they entail is "
-            f"written out for up to {MOST_SAMPLES}.\n"
-            "Hint: `implies(constraints, statements)` answers questions about any number of samples."
+            f"{who}: the hard statements name {len(named):,} samples; all that they entail is written out for up to "
+            f"{most_samples}.\nHint: {hint}"
         )
         raise LinkwiseError(msg)
     block = known.block[named]
@@ -37,8 +46,8 @@ def all_entailed(constraints: Constraints, limit: int) -> Constraints:
     n_triplets = int(implied.sum())
     if len(must) + len(cannot) + n_triplets > limit:
         msg = (
-            f"close: {len(must):,} must-links, {len(cannot):,} cannot-links and {n_triplets:,} triplets are entailed, "
-            f"more than {limit:,}.\nHint: `implies(constraints, statements)` answers questions without writing all out."
+            f"{who}: {len(must):,} must-links, {len(cannot):,} cannot-links and {n_triplets:,} triplets are entailed, "
+            f"more than {limit:,}.\nHint: {hint}"
         )
         raise LinkwiseError(msg)
     said = np.searchsorted(named, known.triplets)

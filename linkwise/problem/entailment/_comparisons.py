@@ -55,8 +55,8 @@ def close_comparisons(comparisons: Any) -> IntArray:
     a tree, more is entailed and more is contradictory: use `close` with ``triplets=True``.
 
     **Cost** O(p (m + p) / 64) time and p**2 / 8 bytes for p pairs compared. **Guarantee** equal to the loops of Floyd
-    and Warshall. **Departure from** [1]_ its first example of a conflict, d(i, j) < d(i, k) with d(j, k) < d(j, i), is
-    no circle of pairs and stands here, since only a hierarchy excludes it.
+    and Warshall. **Departure from** [1]_ its first example of a conflict, d(i, j) < d(i, k) with d(j, k) < d(j, i),
+    closes no circle of pairs and stands here, since only a hierarchy excludes it.
 
     References
     ----------

@@ -168,7 +168,7 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
     -----
     **Guarantee** BUILD on them gives the two-level hierarchy of the classes back; every triplet it displays is implied,
     and none of these can be dropped. **Departure from** [1]_, section 5.2: GenerateConstraints pairs the first member
-    with itself as well; these empty statements are left out, hence (k - 1) (n - k) and not (k - 1) n.
+    with itself as well; these empty statements are left out, so there are (k - 1) (n - k) and not (k - 1) n.
 
     References
     ----------

@@ -34,8 +34,8 @@ class Utility:
     n_statements : int
         How many statements were judged; a group is one.
     informativeness : float
-        Share of them that the given result breaks: what the method would not have found by itself. NaN when no
-        result was given or nothing was said.
+        Share of them that the given result breaks: what the method would not have found by itself. NaN without a
+        result or without statements.
     coherence, coherence_exact : float, bool
         Share of pairs of a pulling and a pushing force that do not overlap in the space of X, NaN when there are none,
         and whether all such pairs were looked at; else a sample of them.

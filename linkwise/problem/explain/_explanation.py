@@ -26,7 +26,7 @@ class Written:
     """A conflict of entries, where statements have parts: members of groups, labeled samples.
 
     ``entries`` conflict although no proper subset does, each of ``repairs`` is a smallest set to take back, of which
-    any repair has ``at_least`` so many. ``told`` is the argument with marks for names and places (see `fill_in`).
+    any repair has ``at_least`` that many. ``told`` is the argument with marks for names and places (see `fill_in`).
     """
 
     entries: tuple[Entry, ...]

@@ -46,10 +46,6 @@ class LinkGraph:
         lower = np.array(path, dtype=np.intp)
         return self._links(lower, above[lower]), np.array(sorted(seen), dtype=np.intp)
 
-    def chain(self, source: int, target: int) -> tuple[IntArray, IntArray]:
-        """Return the links and the samples of a shortest chain from ``source`` to ``target``."""
-        return self.tree(source, [target])
-
     def around(self, source: int, count: int) -> IntArray:
         """Return the links of a tree that joins ``source`` to ``count`` other samples, nearest first."""
         order, above = breadth_first(self._graph, source)

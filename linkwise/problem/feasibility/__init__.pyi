@@ -12,7 +12,6 @@ from linkwise.problem.feasibility._check import (
 )
 from linkwise.problem.feasibility._choices import (
     Choices as Choices,
-    choice_core as choice_core,
     choose_links as choose_links,
     links_in as links_in,
     make_choices as make_choices,

@@ -56,7 +56,7 @@ def _take_out(
     present: BoolArray,
     wanted: int,
 ) -> BoolArray:
-    """Take up to ``wanted`` groups out of the big cluster so that everybody left keeps a neighbor."""
+    """Take up to ``wanted`` groups out of the big cluster so that every group left keeps a neighbor."""
     n_groups = len(begin) - 1
     out = np.zeros(n_groups, np.bool_)
     left = 0
@@ -79,7 +79,7 @@ def _take_out(
         waiting[g] = False
         change = 1
         fine = True
-        for step in range(2):  # try; take back if somebody loses the last neighbor
+        for step in range(2):  # try; take back if a group loses its last neighbor
             for p in range(begin[g], begin[g + 1]):
                 u = member[p]
                 for e in range(start[u], start[u + 1]):

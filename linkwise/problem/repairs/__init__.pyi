@@ -5,6 +5,8 @@ from linkwise.problem.repairs._annealing import (
     broken_in as broken_in,
 )
 from linkwise.problem.repairs._repair import (
-    Repair as Repair,
     repair as repair,
+)
+from linkwise.problem.repairs._repair_outcome import (
+    Repair as Repair,
 )

@@ -24,7 +24,7 @@ _ROUNDS = 5  # rounds over which the bound must close a share of the gap for fra
 _SHARE = 0.02
 _PATIENCE = 0.4  # share of the budget left that whole numbers may take before fractions come back
 _CALL, _SIMPLEX, _INTERIOR = 500_000, 4, 70  # steps of a call, and for each entry in each iteration of a method
-_ROOT, _OPEN, _WIDE = 8.0, 150, 10_000  # units of work at the root, with so many undecided statements and entries
+_ROOT, _OPEN, _WIDE = 8.0, 150, 10_000  # units of work at the root, with that many undecided statements and entries
 _SOLVED = 0.8  # share of these where the root is all it takes
 
 

@@ -81,7 +81,7 @@ def _anneal(
     size = np.zeros(n, np.intp)
     for x in range(n):
         size[label[x]] += 1
-    free = np.empty(n, np.intp)  # labels in use by nobody
+    free = np.empty(n, np.intp)  # labels without samples
     n_free = 0
     for c in range(n - 1, -1, -1):
         if size[c] == 0:

@@ -12,7 +12,7 @@ from linkwise._typing import FloatArray, IntArray
 def blocks(start: IntArray, other: IntArray, link: IntArray) -> IntArray:
     """Number the block of every link, by depth-first search after Hopcroft and Tarjan, without recursion.
 
-    Parallel links are told apart by their numbers, so two links between the same samples are a block.
+    Parallel links differ by their numbers, so two links between the same samples are a block.
     """
     n = len(start) - 1
     found = np.full(n, -1, np.intp)  # order of discovery

@@ -50,7 +50,7 @@ def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:
         return constraints[_positions(ids, names)]
     if constraints.n_samples != n_samples:
         msg = (
-            f"constraints speak about {constraints.n_samples} samples, but X has {n_samples} rows.\n"
+            f"constraints are about {constraints.n_samples} samples, but X has {n_samples} rows.\n"
             "Hint: constraints hold row positions in X; take the same rows of both, as in X[rows], constraints[rows]."
         )
         raise ConstraintError(msg)

@@ -16,8 +16,8 @@ from linkwise.constraints import Constraints, Groups, Kind
 class Hard:
     """The hard statements as arrays, each with its number.
 
-    A number below ``constraints.n_statements`` is the position of a statement; from there on it counts what nobody can
-    drop: the must-links a rule about distances adds, which ``rule`` names, and groups apart in the background of
+    A number below ``constraints.n_statements`` is the position of a statement; from there on it counts what cannot be
+    dropped: the must-links a rule about distances adds, which ``rule`` names, and groups apart in the background of
     entries (see `expand`). ``squeezed`` is the number of samples when they were renumbered.
     """
 
@@ -176,7 +176,7 @@ class Hard:
         return np.concatenate(found), np.concatenate(by)
 
     def inside(self, samples: IntArray) -> IntArray:
-        """Numbers of the must-links and triplets that speak about these samples only."""
+        """Numbers of the must-links and triplets that are about these samples only."""
         chosen = np.zeros(self.n, dtype=np.bool_)
         chosen[samples] = True
         must, triplets = chosen[self.must].all(axis=1), chosen[self.triplets].all(axis=1)

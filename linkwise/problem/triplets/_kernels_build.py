@@ -17,7 +17,7 @@ from linkwise.problem.triplets._kernels_build_deep import build_deep
 
 # Looks at a set before it is handed over. One costs 10 to 20 ns per item and triplet, the other method 100 to 300 ns.
 PATIENCE = 8
-SETTING_UP = 32  # and as much as for so many more items, whatever the size
+SETTING_UP = 32  # and as much as for this many more items, whatever the size
 
 # columns of `todo`: a set's range in `items` and in `triplets`, the node above it, what looking at it has cost
 LOW, HIGH, FIRST, LAST, ABOVE, LOOKS = range(6)
@@ -33,7 +33,7 @@ def build(n: int, triplets: IntArray, patience: int = PATIENCE) -> tuple[IntArra
     stuck : ndarray
         A set that cannot be divided, in no order. Empty when there is a tree.
     wrong : int
-        The first row that is no triplet of the items, -1 when there is none.
+        The first row that is not a triplet of the items, -1 when there is none.
     """
     parent, nodes, stuck, wrong, items, left = _divide(n, triplets, patience)
     if len(left):

@@ -1,6 +1,6 @@
 """BUILD for deep trees: when a set of items is divided, only what its smaller parts have to do with is looked at again.
 
-The graph of BUILD joins a and b for every triplet ab|c whose three items lie inside the set at hand. Going down the
+The graph of BUILD joins a and b for every triplet ab|c whose three items lie inside the current set. Going down the
 tree it only ever loses edges: those whose c has gone to another part. So one graph is kept from the root to the
 leaves, with a spanning forest that tells its components. An edge outside the forest goes for nothing. Cutting an edge
 of the forest walks both halves in step until the smaller one is complete, then looks among the edges of the smaller
@@ -9,7 +9,7 @@ half for one that leads out of it; without one, the smaller half has become a pa
 Where to look for the edges that a division costs: every such triplet has an item in one of the parts other than the
 largest. An item is therefore looked at only when its set has at least halved, O((n + m) log n) in all. What has no such
 bound is finding an edge to mend the forest with; where mending after one division would cost more than growing the
-forest of that set anew, it is grown anew.
+forest of that set again, it is grown again.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ def _way_out(graph: Graph, side: int, count: int, search: int) -> tuple[int, int
 
 @njit
 def _grow_anew(graph: Graph, t: int, parts: int, search: int) -> int:
-    """Grow the forest anew in every part in which an edge still waits to be cut: ``t`` and those it links to."""
+    """Grow the forest again in every part in which an edge still waits to be cut: ``t`` and those it links to."""
     triplet, item, part = graph.triplet, graph.item, graph.part
     while t >= 0:
         for column in range(2):

@@ -7,7 +7,7 @@ more components right below it; a component of one cluster has one.
 
 Merging two clusters unites their components at every level. Both operations only coarsen the levels, so each is a
 short cascade processed level by level; unions are by size without path compression and every change is logged, so a
-failed attempt is undone exactly. An item stores only the levels at which it has company or somebody waits for it. Deep
+failed attempt is undone exactly. An item stores only the levels at which it has company or is waited for. Deep
 trees are trunks that lose a cluster at every level: two clusters share most of their components, and levels above the
 first that parts them are never visited.
 """

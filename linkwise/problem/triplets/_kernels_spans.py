@@ -36,7 +36,7 @@ class Desk(NamedTuple):
     """Room to work in, one place per item, made by `make_desk`; and where answers are written."""
 
     sets: DisjointSet
-    part: IntArray  # the part of each item in the set at hand
+    part: IntArray  # the part of each item in the current set
     stamp: IntArray  # number of the last set each item was seen in; the last place counts the sets
     link_start: IntArray  # CSR of the linked pairs
     link_end: IntArray
@@ -87,7 +87,7 @@ def _divide(desk: Desk, triplets: IntArray, items: IntArray, rows: IntArray) -> 
 
 @njit
 def _answer(desk: Desk, items: IntArray, asked: IntArray, x: IntArray, y: IntArray, z: IntArray, what: int) -> None:
-    """The set at hand is the span of x and y of these questions."""
+    """The current set is the span of x and y of these questions."""
     desk.stamp[-1] += 1
     now = desk.stamp[-1]
     for s in range(len(items)):

@@ -92,7 +92,7 @@ class LiveTriplets:
     Parameters
     ----------
     n_items : int
-        Number of items the triplets speak about.
+        Number of items that the triplets are about.
     capacity : int, default=64
         Triplets to reserve room for; it grows by itself.
 

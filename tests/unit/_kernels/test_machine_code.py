@@ -149,6 +149,18 @@ def test_another_signature_is_another_entry(compiled):
     assert len(compiled.entries("caller-")) == 2
 
 
+def test_constants_that_callers_write_out_need_no_code_of_their_own(make):
+    """Nor does a number that a caller starts a loop with, which is constant only at the first look."""
+    made = make()
+    loop = "left = 7\n    for i in range(3):\n        x, left = callee(x, left)\n"
+    calls = f"{loop}    return callee(x, 0)[0] + callee(x, -1)[0]"
+    takes_a_number = KERNELS.replace("callee(x):\n    return x + 1", "callee(x, n):\n    return x + n, n - 1")
+    made.file.write_text(takes_a_number.replace("return callee(x) * 2", calls))
+    assert made.run() == (37.0, ALL)
+    assert made.run() == (37.0, [])
+    assert len(made.entries("callee-")) == 1
+
+
 def test_an_upgrade_compiles_again_and_versions_that_are_not_used_go(compiled, monkeypatch):
     monkeypatch.setattr(machine_code, "VERSIONS", 2)
 

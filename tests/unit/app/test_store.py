@@ -39,9 +39,8 @@ def path(tmp_path):
 
 @pytest.fixture
 def store(path):
-    made = Store.create(
-        path, {"name": "beers"}, [("beers.csv", "table", DATA)], [(f"item {n}", {"values": [n]}) for n in range(5)]
-    )
+    originals = [("beers.csv", "table", DATA), ("said.jsonl", "knowledge", b"{}"), ("again.jsonl", "knowledge", b"{}")]
+    made = Store.create(path, {"name": "beers"}, originals, [(f"item {n}", {"values": [n]}) for n in range(5)])
     yield made
     made.close()
 
@@ -61,9 +60,6 @@ def test_what_was_put_in_comes_out_after_reopening(path, store):
     assert [one.seq for one in made] == [2, 3]
     store.cache("tree", 3, b"abc")
     store.cache("tree", 4, b"abcd")
-    n = store.add_file("said.jsonl", "knowledge", b"{}")
-    assert store.add_file("again.jsonl", "knowledge", b"{}") == n == 2
-    store.put_items([("Orval", {"values": [6.2]}), ("Jever", {"values": [None]})])
     store.close()
     with Store.open(path) as again:
         rows = again.statements()
@@ -72,8 +68,8 @@ def test_what_was_put_in_comes_out_after_reopening(path, store):
         assert fold(rows).project["name"] == "beers"
         assert again.file() == ("beers.csv", "table", DATA)
         assert again.files() == [(1, "beers.csv", "table"), (2, "said.jsonl", "knowledge")]
-        assert again.items() == [("Orval", {"values": [6.2]}), ("Jever", {"values": [None]})]
-        assert again.items(1, 1) == [("Jever", {"values": [None]})]
+        assert again.items() == [(f"item {n}", {"values": [n]}) for n in range(5)]
+        assert again.items(1, 1) == [("item 1", {"values": [1]})]
         assert again.cached("tree") == (4, b"abcd")
         assert again.cached("map") is None
 
@@ -184,7 +180,7 @@ def test_looking_changes_nothing(path, store):
     with Store.open(path, readonly=True) as seen:
         assert seen.seq == 2
         seen.copy(path.with_name("copy.lw"))
-        for command in (lambda: seen.append([new(2)]), lambda: seen.cache("a", 1, b""), lambda: seen.put_items([])):
+        for command in (lambda: seen.append([new(2)]), lambda: seen.cache("a", 1, b"")):
             with pytest.raises(ProjectError) as refused:
                 command()
             assert refused.value.code == "readonly"

@@ -22,7 +22,7 @@ from linkwise.sources import label_pairs, label_triplets_sample
 from tests.views import few_views  # noqa: F401  # used by every test of this file
 
 X, Y = load_iris(return_X_y=True)
-X, Y = X[::2], Y[::2]
+X, Y = X[::4], Y[::4]
 N = len(Y)
 TEXTS = ["the cat sat", "a cat ran", "cats and dogs", "stocks fell hard", "stocks rose", "a market of stocks"]
 
@@ -52,9 +52,9 @@ def files(tmp_path_factory):
     (folder / "soft.csv").write_text(written([(*row, 2.0) for row in pairs]))
     (folder / "trios.csv").write_text(written(trios))
     (folder / "mixed.csv").write_text(written([*trios, *pairs[:6]]))
-    (folder / "groups.csv").write_text("kind,samples\ntogether,s0;s1;s2\napart,s0;s30;s60\n")
+    (folder / "groups.csv").write_text("kind,samples\ntogether,s0;s1;s2\napart,s0;s15;s30\n")
     (folder / "rule.csv").write_text("kind,a,b\nmin_separation,0.1,\nmust_link,s0,s1\n")
-    (folder / "size.csv").write_text("kind,a,b\nsize_between,20,30\n")
+    (folder / "size.csv").write_text("kind,a,b\nsize_between,10,15\n")
     (folder / "texts.csv").write_text("name,body\n" + "".join(f"s{i},{text}\n" for i, text in enumerate(TEXTS)))
     (folder / "words.csv").write_text("kind,a,b\nmust_link,s0,s3\n")
     return folder

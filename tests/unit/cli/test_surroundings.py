@@ -1,4 +1,4 @@
-"""What a command meets outside its arguments: streams, signals, terminals, disks; numbered as in test_bad_usage.py."""
+"""What a command meets outside its arguments: streams, signals, terminals, disks."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def command(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        pytest.param(b"", "standard input is empty", id="L21"),
-        pytest.param(None, "standard input is closed", id="L22"),
-        pytest.param(b"\x80\x04rest", "never read", id="L23"),
-        pytest.param(b"x,y\n1,\x00\n", "standard input holds a NUL byte at offset 6", id="L23 nul"),
+        pytest.param(b"", "standard input is empty", id="empty"),
+        pytest.param(None, "standard input is closed", id="closed"),
+        pytest.param(b"\x80\x04rest", "never read", id="pickle"),
+        pytest.param(b"x,y\n1,\x00\n", "standard input holds a NUL byte at offset 6", id="NUL byte"),
     ],
 )
-def test_l21_l22_l23_standard_input_that_is_none(here, capsys, monkeypatch, content, words):
+def test_standard_input_that_is_none(here, capsys, monkeypatch, content, words):
     stream = io.TextIOWrapper(io.BytesIO(content or b""))
     if content is None:
         stream.close()
@@ -88,7 +88,7 @@ def test_l21_l22_l23_standard_input_that_is_none(here, capsys, monkeypatch, cont
     assert not (here / "out").exists()
 
 
-def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeypatch):
+def test_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeypatch):
     def begun(*_, **__):
         raise AssertionError
 
@@ -107,7 +107,7 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
     assert main([*CLUSTER, "-o", "out"]) == 0
 
 
-def test_l33_much_memory_is_said_before_it_is_taken(here, capsys, monkeypatch):
+def test_much_memory_is_said_before_it_is_taken(here, capsys, monkeypatch):
     monkeypatch.setattr("linkwise._memory.available_memory", lambda: 2**35)
     monkeypatch.setattr("linkwise._memory.GIB", 16)
     words = "linkwise: average linkage of 6 samples by ConstrainedAgglomerative allocates 18.0 GiB.\n"
@@ -117,7 +117,7 @@ def test_l33_much_memory_is_said_before_it_is_taken(here, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-def test_l35_odd_names_of_files_work(here, capsys):
+def test_odd_names_of_files_work(here, capsys):
     for name in ("with space", "quo'te\"", "new\nline", "ünï", "x" * 251):
         (here / f"{name}.csv").write_text("kind,a,b\ncannot_link,u,v\n")
         assert main(["check", f"{name}.csv"]) == 0, capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_l35_odd_names_of_files_work(here, capsys):
         assert main(["convert", f"o/{name}.tsv", f"o/{name[:247]}.jsonl", "--quiet"]) == 0, capsys.readouterr().err
 
 
-def test_l16_l36_l37_l38_l40_l57_l58_hard_conditions(here):
+def test_hard_conditions(here):
     """No home, no temporary folder, no language, junk in the environment, a folder one may not write to."""
     probe = "import sys\ntry:\n    open('probe', 'w')\nexcept OSError:\n    pass\nelse:\n    sys.exit('may write')\n"
     target = here.parent / f"{here.name}-out"
@@ -148,7 +148,7 @@ def test_l16_l36_l37_l38_l40_l57_l58_hard_conditions(here):
     assert len(list(target.iterdir())) == 5
 
 
-def test_l39_without_a_place_for_compiled_code_all_works(here):
+def test_without_a_place_for_compiled_code_all_works(here):
     nowhere = str(here / "said.csv" / "cache")  # below a file
     soon = "from linkwise._kernels import _announcement\n_announcement.LONG = 0\n"
     loud = {"LINKWISE_QUIET": "0", "LINKWISE_INTERPRET": "0", "NUMBA_CACHE_DIR": nowhere}
@@ -159,7 +159,7 @@ def test_l39_without_a_place_for_compiled_code_all_works(here):
     assert "each time, since no folder for compiled code can be written; NUMBA_CACHE_DIR can name one" in words
 
 
-def test_l56_help_loads_nothing_heavy(here):
+def test_help_loads_nothing_heavy(here):
     code = (
         "import sys\nfrom linkwise.cli import main\n"
         "codes = [main(words) for words in (['--version'], ['--help'], ['cluster', '--help'])]\n"
@@ -205,13 +205,13 @@ def test_threads_are_limited_for_one_command_only(here, monkeypatch):
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_l41_folders_on_the_way_are_made(here, made, capsys, monkeypatch, arguments, written):
+def test_folders_on_the_way_are_made(here, made, capsys, monkeypatch, arguments, written):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main([str(made) if word == "MADE" else word for word in arguments]) == 0, capsys.readouterr().err
     assert (here / written).stat().st_size > 0
 
 
-def test_l44_a_place_that_cannot_be_written_leaves_nothing_behind(here):
+def test_a_place_that_cannot_be_written_leaves_nothing_behind(here):
     (here / "locked").mkdir(mode=0o555)
     uses = [[*CLUSTER, "-o", "locked/out"], ["convert", "said.csv", "locked/said.jsonl"]]
     done = run(
@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_finished_is_named(here, capsys, monkeypatch):
     assert not (here / "new.jsonl").exists()
 
 
-def test_l45_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
+def test_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "out/model.lwm")
 
@@ -255,7 +255,7 @@ def test_l45_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
     assert list((here / "out").iterdir()) == []
 
 
-def test_l46_a_reader_that_goes_away_causes_no_complaint(here):
+def test_a_reader_that_goes_away_causes_no_complaint(here):
     done = subprocess.run(
         ["bash", "-c", f"{shlex.quote(sys.executable)} -m linkwise info | true"],
         cwd=here,
@@ -293,7 +293,7 @@ def story(here, monkeypatch):
 COLOR = re.compile(r"\x1b\[[0-9;]*3[0-9][0-9;]*m")
 
 
-def test_l47_l48_colors_only_on_a_terminal_that_wants_them(story, monkeypatch):
+def test_colors_only_on_a_terminal_that_wants_them(story, monkeypatch):
     shown = story(Terminal())
     assert COLOR.search(shown)
     piped = story(io.StringIO())
@@ -304,7 +304,7 @@ def test_l47_l48_colors_only_on_a_terminal_that_wants_them(story, monkeypatch):
     assert plain.count("\n") == piped.count("\n")
 
 
-def test_l49_a_narrow_terminal_loses_no_word(story, capsys, monkeypatch):
+def test_a_narrow_terminal_loses_no_word(story, capsys, monkeypatch):
     wide = story(io.StringIO())
     monkeypatch.setenv("COLUMNS", "20")
     narrow = story(io.StringIO())
@@ -315,7 +315,7 @@ def test_l49_a_narrow_terminal_loses_no_word(story, capsys, monkeypatch):
         assert main([verb, "--help"]) == 0
 
 
-def test_l50_long_names_are_shortened_on_the_screen_only(here, capsys, monkeypatch):
+def test_long_names_are_shortened_on_the_screen_only(here, capsys, monkeypatch):
     first, second = "n" * 10_239 + "a", "n" * 10_239 + "b"
     (here / "data.csv").write_text(f"name,x,y\n{first},0,0\nmink,0,1\nstoat,9,0\n{second},9,9\n")
     (here / "said.csv").write_text(f"kind,a,b\nmust_link,{first},{second}\n")
@@ -350,7 +350,7 @@ def test_a_line_that_would_flood_the_screen_is_shortened(here, capsys):
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGKILL", -9)])
-def test_l52_l53_l54_a_signal_while_writing_keeps_what_was_there(here, made, name, code):
+def test_a_signal_while_writing_keeps_what_was_there(here, made, name, code):
     (here / "out").mkdir()
     old = {path.name: path.read_bytes() for path in made.iterdir()}
     for file, content in old.items():
@@ -372,7 +372,7 @@ def test_l52_l53_l54_a_signal_while_writing_keeps_what_was_there(here, made, nam
     assert left == old
 
 
-def test_l53_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
+def test_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -381,7 +381,7 @@ def test_l53_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     assert "interrupted" in capsys.readouterr().err
 
 
-def test_l57_what_others_warn_of_is_not_shown(here, capsys, monkeypatch):
+def test_what_others_warn_of_is_not_shown(here, capsys, monkeypatch):
     import linkwise.io as files
 
     plain = files.save

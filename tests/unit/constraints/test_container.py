@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, train_test_split
 
 from linkwise import Constraints, Kind
 from linkwise.constraints import MinSeparation, NeighborWithin
-from linkwise.constraints._equal_statements import number_alike
+from linkwise.constraints._table import number_alike
 from linkwise.exceptions import ConstraintError
 
 

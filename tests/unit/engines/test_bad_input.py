@@ -525,7 +525,7 @@ def test_a77_weights(weight, words):
 
 
 def test_a78_labels_of_another_length(estimator):
-    with pytest.raises(ConstraintError, match="constraints speak about 3 samples, but X has 8 rows"):
+    with pytest.raises(ConstraintError, match="constraints are about 3 samples, but X has 8 rows"):
         estimator().fit(G, constraints=Constraints.from_labels([0, 0, 1]))
 
 

@@ -72,7 +72,7 @@ def test_foreign_kinds_are_named_with_what_is_understood():
         ConstrainedAgglomerative().fit(X, constraints=said)
     assert caught.value.kinds == ("triplets", "SizeBetween")
     assert "ConstrainedAgglomerative does not understand triplets and SizeBetween" in str(caught.value)
-    mine = "must_link, cannot_link, together, apart, must_link_any, cannot_link_any"
+    mine = "must_link, cannot_link, together, apart, must_link_any, cannot_link_any, either"
     assert f"it understands {mine}, MaxCentroidDistance, MinSeparation, NeighborWithin" in str(caught.value)
     assert "Hint: COPKMeans keeps SizeBetween." in str(caught.value)
     with pytest.raises(UnsupportedConstraintError) as caught:

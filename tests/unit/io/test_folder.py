@@ -59,7 +59,7 @@ def write_all(folder, who):
 
 
 @pytest.mark.parametrize("force", [True, False])
-def test_l51_of_two_that_write_at_once_one_has_its_way_whole(tmp_path, monkeypatch, force):
+def test_of_two_that_write_at_once_one_has_its_way_whole(tmp_path, monkeypatch, force):
     names = ["a.txt", "b.txt", "c.txt"]
     first, second = (Folder(tmp_path, names, force=force) for _ in range(2))
     errors = []
@@ -87,7 +87,7 @@ def test_l51_of_two_that_write_at_once_one_has_its_way_whole(tmp_path, monkeypat
     assert ["already" in words for words in errors] == ([] if force else [True])
 
 
-def test_l52_killed_at_any_moment_every_file_is_whole_and_old_or_new(tmp_path):
+def test_killed_at_any_moment_every_file_is_whole_and_old_or_new(tmp_path):
     script = """
 import os, signal, sys
 from pathlib import Path

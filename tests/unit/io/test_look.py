@@ -67,7 +67,7 @@ def test_roles_and_options_of_a_messy_table(tmp_path):
         "scale": "standard",
     }
     weight = next(column for column in found.columns if column.name == "Gewicht")
-    assert "'t 132' in line 9 is no number" in weight.remarks
+    assert "'t 132' in line 9 is not a number" in weight.remarks
     assert "--together Mail" in str(found)
     with warnings.catch_warnings():
         warnings.simplefilter("error", LinkwiseWarning)  # nothing is guessed any more

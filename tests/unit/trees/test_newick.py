@@ -7,6 +7,8 @@ import pytest
 
 from linkwise import Dendrogram
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.trees import _newick
+from linkwise.trees._newick_arrays import read_at_once
 
 
 def read(text, **more):
@@ -195,3 +197,76 @@ def test_heights_survive_inversions_and_odd_numbers():
 def test_equal_heights_are_numbered_from_left_to_right():
     tree = read("((0,1),(2,3),(4,5));")
     assert tree.parent.tolist() == [6, 6, 7, 7, 8, 8, 9, 9, 9, -1]
+
+
+# -- large texts, of which all marks are read at once
+
+ODD = [
+    "((a:1,b:1):2,c:3);",
+    "[&R] ( ((a:1[x],b:1)ab:1)lonely:1 , c_d:3 )root:7 ; [the end]",
+    "(a,b)[&&NHX:linkwise_join=2];\n(c_d:1 ,\n'e f':1e-3):2[&&NHX:x=1:linkwise_join=2] ; ",
+    "(([&&NHX:linkwise_join=2](a,b),c)[&&NHX:linkwise_join=2]:3,'it''s _[(:')'95:Canidae';",
+    "('Ωmega ☃':1,[c]'',x:1)☃:2;",
+    "(((((a:+1,b:1.)x:.5,c))));",
+    "(ß\u2003:1,b:1);",
+]
+_PARTS = ["(", ")", ",", ":", ";", "a", "b_c", "'d e'", "''", " ", "\n", "1", "1.5e3", "[x]", "'", '"', "]", "é", "-1"]
+
+
+def mark_by_mark(text):
+    try:
+        return _newick._read_by_marks(text, True, True)
+    except LinkwiseError:
+        return None
+
+
+def assert_read_alike(text, *, usual):
+    found = read_at_once(text, negative=True)
+    assert not usual or found is not None, text
+    if found is not None:
+        expected = mark_by_mark(text)
+        assert expected is not None, text
+        for one, other in zip(found.nodes, expected.nodes, strict=True):
+            np.testing.assert_array_equal(np.asarray(one), np.asarray(other), err_msg=text)
+        assert found[1:] == expected[1:], text
+
+
+@pytest.mark.filterwarnings("ignore:Newick")
+def test_texts_are_read_at_once_as_mark_by_mark():
+    for text in ODD:
+        assert_read_alike(text, usual="☃" not in text and "\u2003" not in text and "[c]" not in text)
+    rng = np.random.default_rng(0)
+    for _ in range(1500):
+        text = list(ODD[rng.integers(len(ODD) - 1)])
+        for _ in range(rng.integers(1, 4)):
+            at = int(rng.integers(len(text)))
+            text[at : at + int(rng.integers(0, 3))] = [_PARTS[rng.integers(len(_PARTS))]]
+        assert_read_alike("".join(text), usual=False)
+
+
+def test_large_trees_are_read_at_once(monkeypatch):
+    monkeypatch.setattr(_newick, "_read_by_marks", None)
+    n = 3000
+    rng = np.random.default_rng(1)
+    order = [*rng.permutation(n)]
+    pairs = []
+    while len(order) > 2:
+        a, b = order.pop(int(rng.integers(len(order)))), order.pop(int(rng.integers(len(order))))
+        pairs.append((a, b))
+        order.append(n + len(pairs) - 1)
+    tree = Dendrogram.from_merges(n, pairs, np.arange(1.0, len(pairs) + 1))
+    assert read(tree.to_newick(), forest=True).parent.tolist() == tree.parent.tolist()
+    named = Dendrogram(n, tree.parent, tree.raw_height, ids=[f"it's {i}_" for i in range(n)])
+    again = read(named.to_newick(join=True), ids=named.ids)
+    assert len(again.joins) == 1
+    assert again.parted().parent.tolist() == tree.parent.tolist()
+
+
+def test_a_large_text_is_refused_with_the_place():
+    text = "(" + ",".join(f"a{i}:1" for i in range(4000))
+    with pytest.raises(LinkwiseError, match=r"'a7' appears a second time at character \d+ \(line 1\), near"):
+        read(text + ",a7:1);")
+    with pytest.raises(LinkwiseError, match="a second tree begins"):
+        read(text + ");(x,y);")
+    with pytest.raises(LinkwiseError, match="the branch length is -1"):
+        read(text + ",x:-1);")

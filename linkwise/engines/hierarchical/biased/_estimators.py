@@ -17,8 +17,11 @@ from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
 from linkwise.engines.hierarchical.biased._runs import METHODS, AdaptiveRun, bihac, biihac, ihac
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem import Problem, close
+from linkwise.problem import Problem
+from linkwise.problem.entailment import all_entailed
 from linkwise.result import Dendrogram
+
+MOST_TRIPLETS, MOST_SAMPLES = 20_000_000, 800  # of a closure: some gigabytes
 
 
 class _Biased(HierarchyMixin, ConstrainedClusterer):
@@ -30,7 +33,8 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
     closure : bool
         Take all triplets that follow from the given ones as well, as of all samples of a known hierarchy, which a few
-        triplets determine. Each triplet counts where merges and weights are chosen.
+        triplets determine. Each triplet counts where merges and weights are chosen. Up to 800 samples that triplets
+        name, and 20 million triplets, for which some gigabytes are needed.
 
     Attributes
     ----------
@@ -71,7 +75,9 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         """Return the problem with all triplets that follow, if these are asked for."""
         if not self.closure:
             return problem
-        every = close(problem.constraints, triplets=True)
+        given = problem.constraints
+        who, hint = f"{problem.who}(closure=True)", "with closure=False the given triplets alone count."
+        every = given | all_entailed(given, MOST_TRIPLETS, MOST_SAMPLES, who=who, hint=hint)
         return Problem(problem.X, every, metric=problem.metric, n_clusters=problem.n_clusters, who=problem.who)
 
     def _gaps(self, new: Any) -> tuple[Iterator[FloatArray], int, bool]:

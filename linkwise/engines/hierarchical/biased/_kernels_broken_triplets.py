@@ -16,7 +16,7 @@ BREAKS, HOLDS = 0, 1
 
 
 class Triples(NamedTuple):
-    """Triplets about the samples somebody spoke about, each once; items are their places in ``sample``."""
+    """Triplets about the samples that statements name, each once; items are their places in ``sample``."""
 
     sample: IntArray
     start: ShortArray  # (k, k): where the list of the pair begins in `entry`

@@ -8,7 +8,7 @@ Certificates are bits: bit c of ``mask[0, r]`` says that the cluster of item r t
 
 A run has up to three phases. *Inside*: only clusters of one block are merged, so that must-links come first. *Below*
 the cut: clusters that hold two samples of one group apart (a cannot-link is a group of two) are not merged; every
-cluster keeps the list of the groups it holds. *Free*: triplets alone, the whole run when nobody spoke of pairs.
+cluster keeps the list of the groups it holds. *Free*: triplets alone, the whole run when there are no pairs.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def compact(state: ReConState, past: Any) -> None:
     for b in range(len(state.low)):
         state.low[b] = -np.inf
     if past is not None:
-        for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
+        for b in range(past.edge.shape[1]):  # the slots past the last one are empty, and so is a block without edges
             measure_block(past.old, past.died, past.edge, np.int64(b), np.int64(to))
 
 
@@ -418,7 +418,7 @@ def vouch(
 ) -> None:
     """Note which triplets prove a new certificate: enough to hold each of its two sets together, used ones first.
 
-    That takes as many triplets as there are clusters, less two: ``apart``. It is no part of `advance`, so that a run
+    That takes as many triplets as there are clusters, less two: ``apart``. It is not part of `advance`, so that a run
     that is not recorded need not compile it.
     """
     word = certificate >> 6
@@ -469,7 +469,7 @@ def link_entries(entry: npt.NDArray[np.int64], node: npt.NDArray[np.int64]) -> N
 
 @njit
 def clusters_after(parent: IntArray, n_samples: int, merges: int) -> IntArray:
-    """The node every sample is in after so many merges."""
+    """The node every sample is in after a number of merges."""
     at = np.arange(n_samples + merges)
     for node in range(n_samples + merges - 1, -1, -1):  # parents before children
         if 0 <= parent[node] < n_samples + merges:

@@ -7,7 +7,7 @@ nearest distance is a lower bound: merges remove pairs from a slot, they never a
 A run can be *recorded*: for every search, which cluster asked, after how many merges, and who was nearest, whatever
 the statements say about that one. A later run on the same vectors *recalls* such a search. It is the same cluster when
 it was put together by the same merges; the answer covers every older cluster that was there then, so only those that
-were not are compared anew. Recalling gives the very numbers that searching would have given, or gives up.
+were not are compared again. Recalling gives the very numbers that searching would have given, or gives up.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def kept_apart(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArr
 
 @inner
 def write_down(note: LongArray, note_far: FloatArray, count: LongArray, who: int, far: float, nearest: int) -> None:
-    """Record who is nearest: -1 when nobody is, or in another run another may be."""
+    """Record the nearest cluster; -1 if none, or if a later run may find another."""
     place = count[N_NOTED]
     if place < len(note_far):
         note[WHO, place] = who

@@ -256,7 +256,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             better = refine(labels, problem, self._seed) if self.refine and self.n_clusters is not None else None
             if better is not None:
                 return self._refined(better, problem, bottom, _Built(above, labels, audit))
-        tree = join_trees_of(items, merged, above, problem.constraints.ids, named)
+        tree = join_trees_of(problem.X, items, merged, above, problem.constraints.ids, named)
         if self.distance_threshold is not None:
             labels = tree.cut(height=self.distance_threshold)
         return _Built(tree, labels, audit)
@@ -305,7 +305,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         cluster = merged.cluster[items.of_sample]
         ids = problem.constraints.ids
         forest = grow_within(problem.X, "euclidean", labels, cluster, "ward", "float64", ids)
-        return join_trees_of(items, merged, forest, ids)
+        return join_trees_of(problem.X, items, merged, forest, ids)
 
     def _report(self, done: int, total: int) -> None:
         report = current_progress()

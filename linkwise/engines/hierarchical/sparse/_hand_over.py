@@ -15,6 +15,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import Items, Merged
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
+_ROUNDING = 1e-13  # of a mean of equal rows, by which heights of their copies miss 0
 _AUDITED = 500  # clusters, at most, whose nearest one is looked for
 
 
@@ -66,9 +67,9 @@ def _share(part: float) -> str:
 
 
 def join_trees_of(
-    items: Items, merged: Merged, above: Dendrogram, ids: Any, named: IntArray | None = None
+    X: FloatArray, items: Items, merged: Merged, above: Dendrogram, ids: Any, named: IntArray | None = None
 ) -> Dendrogram:
-    """The merges of items, then those of the tree above that join clusters.
+    """The merges of items, then those of the tree above that join clusters; copies of a row meet at height 0.
 
     Each cluster goes where its sample in ``named`` is, of which it has at most one: these are named by triplets, for
     which their places count. The others of a cluster may be elsewhere in the tree above, below the same mark.
@@ -82,6 +83,8 @@ def join_trees_of(
     over, higher = _joins(above, stand)
     edges = np.concatenate([items.first[merged.pairs], over])
     height = np.concatenate([merged.height, higher])
+    low = np.flatnonzero((height > 0) & (height <= _ROUNDING * np.abs(X).max(initial=0.0) * np.sqrt(n)))
+    height[low[(X[edges[low, 0]] == X[edges[low, 1]]).all(axis=1)]] = 0.0
     pairs, heights = join_edges(n, np.ascontiguousarray(edges), height, items.of_sample)
     return Dendrogram.from_merges(n, pairs, heights, ids=ids)
 

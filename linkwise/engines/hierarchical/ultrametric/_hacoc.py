@@ -26,7 +26,7 @@ def _make_state(D: FloatArray, compared: Comparisons) -> State:
     involved, trio = np.unique(np.column_stack(compared[:3]), return_inverse=True)
     trio = np.ascontiguousarray(trio.reshape(m, 3), dtype=np.intp)
     q = len(involved)
-    require_memory(q * q * 4, f"a table of {q} x {q} pairs that triplets speak about", "ReCon needs no such table.")
+    require_memory(q * q * 4, f"a table of {q} x {q} pairs that triplets are about", "ReCon needs no such table.")
     breaks = np.zeros((q, q), np.int32)
     np.add.at(breaks, (trio[:, 0], trio[:, 2]), 1)
     np.add.at(breaks, (trio[:, 2], trio[:, 0]), 1)

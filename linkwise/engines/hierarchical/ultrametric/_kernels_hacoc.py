@@ -13,14 +13,14 @@ from linkwise.engines.agglomeration import lance_williams
 
 
 class State(NamedTuple):
-    """Clusters in slots; those that comparisons speak about also have an item, under which merges are judged."""
+    """Clusters in slots; those that comparisons are about also have an item, under which merges are judged."""
 
     D: FloatArray
     size: FloatArray
     node: IntArray  # of each slot; -1 once merged away
     near: IntArray  # nearest slot above with which a merge breaks nothing; -1 if there is none
     gap: FloatArray  # its distance
-    item: IntArray  # of each slot; -1 if no comparison speaks about it
+    item: IntArray  # of each slot; -1 if no comparison is about it
     breaks: npt.NDArray[np.int32]  # (items, items): comparisons that a merge would break
     trio: IntArray  # (comparisons, 3): items a, b, c of d(a, b) < d(a, c)
     live: BoolArray
@@ -73,7 +73,7 @@ def _least_harm(s: State) -> tuple[int, int]:
 
 @njit
 def _unite_items(s: State, p: int, q: int) -> int:
-    """Settle the comparisons that speak about both items, rename one to the other in the rest; return what is left."""
+    """Settle the comparisons that are about both items, rename one to the other in the rest; return what is left."""
     if s.length[p] < s.length[q]:
         p, q = q, p
     place = s.first[q]

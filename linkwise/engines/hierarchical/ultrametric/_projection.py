@@ -34,7 +34,7 @@ def least_squares(
 
     Constraints that hold with equality tie variables into *blocks*: in a block all variables move together, at
     distances the gaps fix, so its best position is a weighted mean. While a constraint is broken, the two blocks it
-    speaks about become one; if it lies within one block, that block is first opened at the tie between the two that
+    is about become one; if it lies within one block, that block is first opened at the tie between the two that
     pulls least. When nothing is broken, a tie whose multiplier is negative only hinders and is opened. No broken
     constraint and no negative multiplier are the Kuhn-Tucker conditions, so the end is the optimum [1]_.
 

@@ -20,7 +20,7 @@ _PATIENCE = 4  # of these without a gain before the part is left alone
 
 
 class Graph(NamedTuple):
-    """Who is linked with whom.
+    """The links between nodes.
 
     Link q joins ``ends[q]``. Node u has the links ``link[first[u]:first[u + 1]]`` to the nodes ``other[...]``, and is
     the left end where ``side`` is 0. Part t is made of the nodes ``place[begin[t]:begin[t + 1]]``; ``tree[t]`` says

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from linkwise.app._items import items_of
-from linkwise.app.files import _images
+from linkwise.app.files import _images, preview, read_items
 from linkwise.app.files._images import Pictures, holds_pictures, type_of
-from linkwise.app.files._reading import preview, read_items
 from linkwise.exceptions import LinkwiseError
 from tests.app.pictures import archive, square
 

@@ -11,7 +11,8 @@ import pytest
 
 from linkwise.app._items import items_of
 from linkwise.app._log import read_body
-from linkwise.app.files._reading import SAMPLES, list_samples, preview, read_items, sample
+from linkwise.app.files import list_samples, preview, read_items, sample
+from linkwise.app.files._sample_tables import SAMPLES
 from linkwise.exceptions import LinkwiseError
 from linkwise.io import read_data
 

@@ -52,7 +52,7 @@ def outcome(run):
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_groups_say_the_same_as_all_their_pairs(linkage, rule):
     forests = refused = 0
-    for seed in range(examples(30, 1_000)):
+    for seed in range(examples(14, 1_000)):
         X, groups, pairs = told(seed)
         said, written = (Constraints.build(len(X), **some, rules=RULES[rule]) for some in (groups, pairs))
         mine = outcome(lambda said=said, X=X: constrained_linkage(X, said, method=linkage))

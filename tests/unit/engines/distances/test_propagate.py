@@ -261,7 +261,7 @@ def test_what_cannot_be_is_said(monkeypatch):
     with pytest.raises(UnsupportedConstraintError, match="triplets and MinSeparation") as no:
         propagate(X, Constraints.build(3, triplets=[(0, 1, 2)], rules=MinSeparation(1.0)))
     assert no.value.kinds == ("triplets", "MinSeparation")
-    with pytest.raises(ConstraintError, match="speak about 4 samples, but X has 3 rows"):
+    with pytest.raises(ConstraintError, match="are about 4 samples, but X has 3 rows"):
         propagate(X, Constraints.build(4))
     with pytest.raises(LinkwiseError, match='expected "far" or "keep"'):
         propagate(X, Constraints.build(3), cannot_link="near")

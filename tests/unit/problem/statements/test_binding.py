@@ -76,7 +76,7 @@ def test_a_name_twice_in_the_index_cannot_be_bound():
 
 
 def test_a_table_of_another_length_is_refused():
-    with pytest.raises(ConstraintError, match=r"speak about 4 samples, but X has 5 rows.\nHint: .*X\[rows\]"):
+    with pytest.raises(ConstraintError, match=r"are about 4 samples, but X has 5 rows.\nHint: .*X\[rows\]"):
         bind(known(), np.zeros((5, 1)), 5)
 
 

@@ -347,14 +347,23 @@ def test_three_measures_of_four_methods(texts):
         (setting, 5): [{m: [v] * 3 for m, v in zip(bade.METHODS, (0.5, s, 0.7, 0.7), strict=True)}]
         for setting, s in ((1, 0.8), (3, 0.4))
     }
-    assert bade.judge(held, (5,), 0, 1).verdict == "same"
-    assert bade.judge(held, (5,), 0, 3).verdict == "same"
+    verdict = lambda at, setting: bade.judge("reuters2_like", held, (5,), at, setting).verdict  # noqa: E731
+    assert verdict(0, 1) == verdict(0, 3) == "same"
+    assert verdict(1, 1) == "different"  # on leaf classes biHAC should be above iHAC
     held[3, 5][0]["iHAC"] = [0.8] * 3  # loses nothing, as the others
-    assert bade.judge(held, (5,), 0, 3).verdict == "not comparable"
+    assert verdict(0, 3) == "not comparable"
     held[3, 5][0]["biiHAC"] = [0.6] * 3
-    assert bade.judge(held, (5,), 0, 3).verdict == "different"
+    assert verdict(0, 3) == "different"
     held[1, 5][0]["biHAC"] = [0.4] * 3
-    assert bade.judge(held, (5,), 0, 1).verdict == "different"
+    assert verdict(0, 1) == "different"
+
+
+def test_a_known_hierarchy_is_refined_and_all_classes_known_leave_nothing_to_discover(texts):
+    found = {setting: bade.refined("made", setting, 3, 0, runs=2, terms=40) for setting in (1, 3)}
+    for one in found.values():
+        assert all(0 <= value <= 1 for name, value in one.items() if name != "branches")
+    assert "unknown, in branches" not in found[1]
+    assert "unknown, in branches" in found[3]
 
 
 def test_sets_that_are_not_there_are_left_out_and_named(settings, monkeypatch):

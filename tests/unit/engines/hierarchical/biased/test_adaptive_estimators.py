@@ -15,11 +15,12 @@ from sklearn.pipeline import make_pipeline
 
 from linkwise import Constraints, ReCon, Taxonomy
 from linkwise.engines import IHAC, BiHAC, BiiHAC
+from linkwise.engines.hierarchical.biased import _estimators
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
 
 TEXTS = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car", "house")]
-# what is blue is left out, so that nobody speaks about it
+# what is blue is left out, so that no statement is about it
 THINGS = Taxonomy.from_paths([None if "blue" in text else text.split()[1] for text in TEXTS])
 
 
@@ -176,6 +177,19 @@ def test_the_closure_of_few_triplets_counts_as_all_triplets_of_the_hierarchy(met
     assert closed.constraints_.n_statements < every.constraints_.n_statements
     assert_array_equal(closed.dendrogram_.parent, every.dendrogram_.parent)
     assert_array_equal(closed.broken_, every.broken_)
+
+
+def test_a_closure_that_is_too_large_is_refused_with_a_way_out(monkeypatch):
+    known = Taxonomy.from_paths(["all/x", "all/x", "all/x", "all/y", "all/y", "all/y"]).triplets(minimal=True)
+    X = np.eye(6)
+    assert IHAC(closure=True).fit(X, constraints=known).certificate_.ok
+    monkeypatch.setattr(_estimators, "MOST_TRIPLETS", 17)
+    refusal = r"IHAC\(closure=True\): .* 18 triplets are entailed, more than 17.\nHint: with closure=False the given"
+    with pytest.raises(LinkwiseError, match=refusal):
+        IHAC(closure=True).fit(X, constraints=known)
+    monkeypatch.setattr(_estimators, "MOST_SAMPLES", 5)
+    with pytest.raises(LinkwiseError, match=r"BiiHAC\(closure=True\): the hard statements name 6 samples"):
+        BiiHAC(closure=True).fit(X, constraints=known)
 
 
 def test_on_texts_bihac_breaks_statements_that_recon_keeps():

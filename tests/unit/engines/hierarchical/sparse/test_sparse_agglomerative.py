@@ -219,6 +219,20 @@ def test_equal_rows_and_few_rows(X):
     assert SparseAgglomerative(2).fit(X, constraints=split).certificate_.ok
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_copies_of_a_row_meet_at_height_0(offset):
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 4)), 30, axis=0) + offset
+    model = SparseAgglomerative(None, distance_threshold=0, top=50).fit(X)
+    assert model.labels_.tolist() == np.repeat(np.unique(model.labels_, return_index=True)[1].argsort(), 30).tolist()
+    assert model.n_clusters_ == 20
+
+
+def test_sparse_rows_are_refused_with_a_way_out_that_it_has():
+    X = scipy.sparse.csr_array(np.eye(5))
+    with pytest.raises(TypeError, match=r"SparseAgglomerative needs dense X[\s\S]*TruncatedSVD"):
+        SparseAgglomerative(2).fit(X)
+
+
 def test_one_row_and_impossible_numbers():
     assert SparseAgglomerative(1).fit([[1.0, 2.0]]).labels_.tolist() == [0]
     with pytest.raises(LinkwiseError, match="n_clusters=3"):

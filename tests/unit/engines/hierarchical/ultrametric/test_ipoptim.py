@@ -264,7 +264,7 @@ def test_wrong_words_and_contradictions():
         project_triplets(X, fine, norm="l3")
     with pytest.raises(LinkwiseError, match="at least 0"):
         project_triplets(X, fine, margin=-1.0)
-    with pytest.raises(LinkwiseError, match="speak about 4 samples, but X has 3 rows"):
+    with pytest.raises(LinkwiseError, match="are about 4 samples, but X has 3 rows"):
         project_triplets(X[:3], fine)
     with pytest.raises(InfeasibleConstraintsError):
         project_triplets(X, both)
