@@ -31,6 +31,7 @@ _GROUPED = {
     )
     for decimal, mark, end in ((".", ",", r"\.[0-9]+"), (",", r"\.", ",[0-9]+"))
 }
+DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
 WITH_UNIT = re.compile(r"[<>~]?\s*[+-]?\d+(?:[.,]\d+)?\s*[^\d\s,;:/-]{1,6}")
 _DIVIDERS = re.compile("[ '\u2019\u00a0\u202f]")
 _OF_NUMBERS = b"0123456789+-.eE \t"
@@ -350,6 +351,10 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], script: Script, named: bo
         ways.append(f"write {shown(word)} without {called}s ({plain}); if the {called} is the decimal mark: {other}")
     if "units" in like:
         ways.append(f"write numbers such as {shown(examples['units'])} in {in_words(like['units'][:_SHOWN])} alone")
+    if "dates" in like:
+        ways.append(
+            f"dates are not compared; leave them out: {_option('drop', like['dates'])}, or write numbers instead"
+        )
     if "script" in like:
         word = examples["script"]
         ways.append(f"write {shown(word)} in plain digits: {unicodedata.normalize('NFKC', word)}")
@@ -384,6 +389,8 @@ def kind_of(cells: list[str], script: Script = PLAIN) -> tuple[str, list[str]]:
     if all(NUMBER.fullmatch(unicodedata.normalize("NFKC", cell)) for cell in odd):
         return "script", odd
     there = [cell for cell in cells if cell]
+    if all(DATE.fullmatch(cell) for cell in there):
+        return "dates", odd
     if all(WITH_UNIT.fullmatch(cell) for cell in there):
         return "units", odd
     strange = set(odd)

@@ -18,6 +18,7 @@ from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._columns import (
     COMMA,
+    DATE,
     MISSING,
     WITH_UNIT,
     Columns,
@@ -31,7 +32,6 @@ from linkwise.io._data import open_columns, read_data
 from linkwise.io._prepare import Table
 from linkwise.io._text import NUMBER, is_path, named_file, read_raw, shown, source_name
 
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( [\d:]+)?")
 _CALLED_ID = re.compile(
     r"(?i:(.*[_ .-])?(ids?|key|nr|no|num|number|index|row|code|names?)([_ .-].*)?)|.*[a-z](ID|Id)s?"
 )
@@ -398,7 +398,7 @@ class _Judge:
         if 2 * n_odd < len(there):
             return self._numbers(name, cells, odd, n_odd, gone, told)
         share = 0.9 * len(there)
-        if sum(bool(_DATE.fullmatch(cell)) for cell in there) >= share:
+        if sum(bool(DATE.fullmatch(cell)) for cell in there) >= share:
             return LookedColumn(name, "dates", (f"such as {shown(there[0])}", *told), n_missing=gone)
         wrong = next((cell for cell in odd if not (COMMA.fullmatch(cell) or NUMBER.fullmatch(cell))), None)
         if wrong is None:

@@ -156,13 +156,16 @@ def test_amounts_alone_tell_that_commas_are_decimal(write):
 
 
 def test_commas_and_units_are_told_from_texts_among_dirt(write):
-    rows = [f"n{i};{i},5;{i}0,{i}%;{['#DIV/0!', '12,5', '9,25', '7,5'][i % 4]};1.{i}00" for i in range(8)]
+    rows = [
+        f"n{i};{i + 1}.3.2024;{i},5;{i}0,{i}%;{['#DIV/0!', '12,5', '9,25', '7,5'][i % 4]};1.{i}00" for i in range(8)
+    ]
     with pytest.raises(LinkwiseError) as wrong:
-        read_data(write("name;size;share;mass;sales\n" + "\n".join(rows) + "\n"), id="name")
+        read_data(write("name;day;size;share;mass;sales\n" + "\n".join(rows) + "\n"), id="name")
     advice = str(wrong.value).partition("Hint: ")[2]
     assert "decimal commas: decimal=','" in advice
     assert "write numbers such as '00,0%' in share alone" in advice
-    assert "drop" not in advice
+    assert "dates are not compared; leave them out: drop=['day'], or write numbers instead" in advice
+    assert advice.count("drop") == 1
     assert "text" not in advice
 
 
