@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.browser import ARGUMENTS, CHROMIUM, PATIENT
 from tests.app.stand_in import Desk, StandIn
+
+expect.set_options(timeout=PATIENT)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,7 @@ def page(browser, desk):
         context = browser.new_context(
             viewport={"width": 1400, "height": 900}, accept_downloads=True, reduced_motion="reduce"
         )
+        context.set_default_timeout(PATIENT)
         opened, trouble = context.new_page(), []
         opened.on("console", lambda message: trouble.append(message.text))
         opened.on("pageerror", lambda error: trouble.append(str(error)))
@@ -40,7 +43,7 @@ def page(browser, desk):
         )
         opened.trouble = trouble
         opened.goto(server.address)
-        expect(opened.locator("#asked")).to_be_visible(timeout=30_000)
+        expect(opened.locator("#asked")).to_be_visible()
         expect(opened.locator(".cell.name").first).to_be_visible()
         yield opened
         opened.unroute_all()
