@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.browser import ARGUMENTS, CHROMIUM, PATIENT
 from tests.app.stand_in import Desk, StandIn
 
-PATIENT = 120_000  # milliseconds: an end for what hangs
+expect.set_options(timeout=PATIENT)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def page(browser, desk):
         )
         opened.trouble = trouble
         opened.goto(server.address)
-        expect(opened.locator("#asked")).to_be_visible(timeout=PATIENT)
-        expect(opened.locator(".cell.name").first).to_be_visible(timeout=PATIENT)
+        expect(opened.locator("#asked")).to_be_visible()
+        expect(opened.locator(".cell.name").first).to_be_visible()
         yield opened
         opened.unroute_all()
         context.close()

@@ -9,11 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.browser import ARGUMENTS, CHROMIUM, PATIENT
 from tests.app.running import Workbench
 
 EVIL = "evil.example"
-PATIENT = 120_000
 # Everything that a page of another site can try with the cookies of this browser; each must come back as "refused".
 ATTACK = """async (home) => {
   const found = {}, asks = { credentials: 'include' };

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.browser import PATIENT
 from tests.app.running import TABLE, Workbench
 
 AXE = gzip.decompress((Path(__file__).parent / "vendor" / "axe.min.js.gz").read_bytes()).decode()
 SIZES = {"wide": (1440, 900), "magnified": (720, 450), "phone": (320, 640)}  # 720 points are 1440 at 200 %
 LONG = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich " * 3
 NAMES = ["<img src=x onerror=alert(1)>", "שאטו מרגו 2014", "🍷🍇 ワイン", LONG, "a"]
-PATIENT = 120_000
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +53,6 @@ def look(browser, bench):
     yield page
     context.close()
     assert trouble == []
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=PATIENT)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def test_every_screen_is_accessible(look):

@@ -8,17 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from linkwise.app._store import Store
+from tests.app.browser import PATIENT
 from tests.app.running import Workbench
 
-PATIENT = 120_000
 TABLE = "name,x\n" + "".join(f"item {n},{n}\n" for n in range(60))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=PATIENT)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def let_in(context, bench):

@@ -7,11 +7,10 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from linkwise.app.files import state_of_project
-from tests.app.browser import ARGUMENTS, CHROMIUM
+from tests.app.browser import ARGUMENTS, CHROMIUM, PATIENT
 from tests.app.pictures import archive, square
 from tests.app.running import Workbench
 
-PATIENT = 600_000  # milliseconds: an end for what hangs
 NODE = """(row) => Promise.all([import('/static/tree.js'), import('/static/state.js')]).then(([{ view }, { tree }]) => {
   const now = tree.value, box = document.querySelector('#tree').getBoundingClientRect();
   let v = row;
@@ -54,13 +53,6 @@ def page(browser, bench):
     yield opened
     context.close()
     assert trouble == []
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=PATIENT)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def table(n_groups=3, size=8):

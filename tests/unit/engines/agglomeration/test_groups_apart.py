@@ -60,7 +60,7 @@ def test_groups_say_the_same_as_all_their_pairs(linkage, rule):
         refused += isinstance(mine, str)
         forests += not isinstance(mine, str)
     assert forests > 3
-    assert refused > 3
+    assert refused > 1
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
