@@ -65,7 +65,7 @@ def propagate_neighborhoods(
     seeds = np.flatnonzero(owner[sized.group] >= 0)
     free = np.flatnonzero(~named[sized.group])
     groups, unmet = owner, sized.k - len(known)
-    if len(inferred) > len(seeds) or unmet > min(len(free), CANDIDATES) or (unmet and not len(seeds)):
+    if len(inferred) > len(seeds) or unmet > min(len(known), len(free), CANDIDATES) or (unmet and not len(seeds)):
         groups = _start(sized, covers, known, random_state)
         slack = np.full(sized.n_groups, LESS)
         slack[owner >= 0] = noise
@@ -321,14 +321,14 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     assigned together, at the greatest total claim that keeps them all. Features should have comparable spreads:
     standardize first.
 
-    Where there are fewer neighborhoods than ``n_clusters``, each other cluster begins with one sample: that which, as a
+    Where at least half of ``n_clusters`` are neighborhoods, each other cluster begins with one sample: that which, as a
     seed, would change the values of most samples that nothing claims so far.
 
-    Statements may name more samples outside these neighborhoods than inside, as random pairs do. Then k-means under all
-    statements, in the leading coordinates of the field, finds a cluster for each sample named, and some samples for
-    each cluster that no statement reaches. All of these are seeds too, with a noise of 0.3. Those that statements name
-    are assigned again, at the greatest total claim of the other seeds, until none moves. Without statements, the result
-    is about that of this k-means.
+    There may be fewer neighborhoods, or statements may name more samples outside them than inside, as random pairs do.
+    Then k-means under all statements, in the leading coordinates of the field, finds a cluster for each sample named,
+    and some samples for each cluster that no statement reaches. All of these are seeds too, with a noise of 0.3. Those
+    that statements name are assigned again, at the greatest total claim of the other seeds, until none moves. Without
+    statements, the result is about that of this k-means.
 
     **Cost** the neighbors, one sparse factorization, and one solution per seed; no table of all pairs; for inferred
     seeds a k-means and a few exact assignments. **Guarantee** every hard statement holds in ``labels_``, re-checked
