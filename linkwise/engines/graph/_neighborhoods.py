@@ -132,7 +132,7 @@ def _claim(
     lost = np.setdiff1d(np.arange(k), _assign(columns @ weights, problem, owner))
     if len(lost):  # seeds that win no sample insist
         slack[np.isin(at, lost)] = noise
-        weights = np.linalg.solve(columns[seeds] + np.diag(slack), np.eye(k)[at])
+        weights = np.linalg.inv(columns[seeds] + np.diag(slack)) @ np.eye(k)[at]
     return weights, columns @ weights
 
 
