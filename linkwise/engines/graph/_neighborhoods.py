@@ -30,6 +30,7 @@ MOST = 2000  # seeds that are used; more would add nothing
 LESS = 0.3  # noise of seeds whose cluster is inferred, where that of the others is `noise`
 EACH = 3  # samples that are seeds of a cluster that no statement reaches, where statements reach others
 ALONE = 500  # seeds of all clusters together without statements, which keep to the k-means they start from
+CANDIDATES = 200  # samples among which those that begin clusters which no statement reaches are looked for
 ROUNDS = 20  # of inferring clusters; they settle after three or four
 
 
@@ -62,13 +63,24 @@ def propagate_neighborhoods(
     named = _named(sized)
     inferred = np.flatnonzero((named & (owner < 0))[sized.group])
     seeds = np.flatnonzero(owner[sized.group] >= 0)
-    if sized.k > len(known) or len(inferred) > len(seeds):
+    free = np.flatnonzero(~named[sized.group])
+    groups, unmet = owner, sized.k - len(known)
+    if len(inferred) > len(seeds) or unmet > min(len(known), len(free), CANDIDATES) or (unmet and not len(seeds)):
         groups = _start(sized, covers, known, random_state)
+        slack = np.full(sized.n_groups, LESS)
+        slack[owner >= 0] = noise
         seeds = np.concatenate([_evenly(seeds), _evenly(inferred), _typical(sized, groups, named)])
     else:
-        groups, seeds = owner, _evenly(seeds)
+        seeds, slack = _evenly(seeds), np.full(sized.n_groups, noise)
+        if unmet:
+            strangers = _strangers(covers, seeds, np.eye(sized.k)[owner[sized.group[seeds]]], free, unmet, noise)
+            groups = owner.copy()
+            groups[sized.group[strangers]] = np.arange(len(known), sized.k)
+            seeds = np.concatenate([seeds, strangers])
     along = covers.along_graph(seeds)
-    weights, claims = _claim(sized, covers.columns(seeds, along), seeds, groups, owner, noise)
+    weights, claims = _claim(
+        sized, covers.columns(seeds, along), seeds, groups, owner, slack[sized.group[seeds]], noise
+    )
     labels = sized.expand(_fill(_assign(claims, sized, owner), claims, sized, owner))
     return PropagationRun(labels, claims, seeds, covers.reach(seeds, weights, along @ weights))
 
@@ -91,15 +103,21 @@ def _owners(problem: Problem, known: IntArray) -> IntArray:
 
 
 def _claim(
-    problem: Problem, columns: FloatArray, seeds: IntArray, groups: IntArray, owner: IntArray, noise: float
+    problem: Problem,
+    columns: FloatArray,
+    seeds: IntArray,
+    groups: IntArray,
+    owner: IntArray,
+    slack: FloatArray,
+    noise: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the seeds and claims on all samples, after seeds whose cluster is inferred have settled.
 
-    Each round assigns the groups at the greatest total claim of the other seeds, under all cannot-links.
+    Each round assigns the groups at the greatest total claim of the other seeds, under all cannot-links. ``slack`` is
+    the noise of each seed; seeds of clusters that would be empty get ``noise``.
     """
     at, k = groups[problem.group[seeds]], problem.k
     moves = (_named(problem) & (owner < 0))[problem.group[seeds]]
-    slack = np.where(owner[problem.group[seeds]] >= 0, noise, LESS)
     inverse = np.linalg.inv(columns[seeds] + np.diag(slack))
     for _ in range(ROUNDS if moves.any() else 0):
         goal = np.eye(k)[at]
@@ -114,7 +132,7 @@ def _claim(
     lost = np.setdiff1d(np.arange(k), _assign(columns @ weights, problem, owner))
     if len(lost):  # seeds that win no sample insist
         slack[np.isin(at, lost)] = noise
-        weights = np.linalg.solve(columns[seeds] + np.diag(slack), np.eye(k)[at])
+        weights = np.linalg.inv(columns[seeds] + np.diag(slack)) @ np.eye(k)[at]
     return weights, columns @ weights
 
 
@@ -146,6 +164,30 @@ def _typical(problem: Problem, groups: IntArray, named: BoolArray) -> IntArray:
     at, each = groups[problem.group], EACH if named.any() else max(EACH, ALONE // problem.k)
     unreached = np.setdiff1d(np.arange(problem.k), groups[named])
     return np.concatenate([np.zeros(0, np.intp), *(_evenly(np.flatnonzero(at == c), each) for c in unreached)])
+
+
+def _strangers(covers: Field, seeds: IntArray, goal: FloatArray, free: IntArray, count: int, noise: float) -> IntArray:
+    """Samples to begin clusters that no statement reaches: each says most about samples that nothing claims so far.
+
+    The last columns of ``goal`` are those of the new clusters, the others tell what is known of the seeds. One sample
+    after the other becomes a seed, which changes the claims on all and the covariances of the candidates.
+    """
+    among = _evenly(free, CANDIDATES)
+    columns = covers.columns(seeds)
+    inverse = np.linalg.inv(columns[seeds] + noise * np.eye(len(seeds)))
+    claims = columns @ (inverse @ goal)
+    left = covers.columns(among) - columns @ (inverse @ columns[among].T)
+    chosen: list[int] = []
+    for new in range(goal.shape[1] - count, goal.shape[1]):
+        unclaimed = np.maximum(1.0 - np.maximum(claims, 0.0).sum(axis=1), 0.0)
+        step = left / (left[among, np.arange(len(among))] + noise)
+        told = unclaimed @ np.clip(step, 0.0, 1.0)
+        told[chosen] = -1.0
+        best = int(told.argmax())
+        claims += np.outer(step[:, best], np.eye(goal.shape[1])[new] - claims[among[best]])
+        left -= np.outer(step[:, best], left[among[best]])
+        chosen.append(best)
+    return among[chosen]
 
 
 def _fill(labels: IntArray, claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
@@ -279,11 +321,14 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     assigned together, at the greatest total claim that keeps them all. Features should have comparable spreads:
     standardize first.
 
-    Statements may name more samples outside these neighborhoods than inside, as random pairs do, or there may be fewer
-    neighborhoods than ``n_clusters``. Then k-means under all statements, in the leading coordinates of the field, finds
-    a cluster for each sample named, and some samples for each cluster that no statement reaches. All of these are seeds
-    too, with a noise of 0.3. Those that statements name are assigned again, at the greatest total claim of the other
-    seeds, until none moves. Without statements, the result is about that of this k-means.
+    Where at least half of ``n_clusters`` are neighborhoods, each other cluster begins with one sample: that which, as a
+    seed, would change the values of most samples that nothing claims so far.
+
+    There may be fewer neighborhoods, or statements may name more samples outside them than inside, as random pairs do.
+    Then k-means under all statements, in the leading coordinates of the field, finds a cluster for each sample named,
+    and some samples for each cluster that no statement reaches. All of these are seeds too, with a noise of 0.3. Those
+    that statements name are assigned again, at the greatest total claim of the other seeds, until none moves. Without
+    statements, the result is about that of this k-means.
 
     **Cost** the neighbors, one sparse factorization, and one solution per seed; no table of all pairs; for inferred
     seeds a k-means and a few exact assignments. **Guarantee** every hard statement holds in ``labels_``, re-checked

@@ -127,6 +127,18 @@ def test_nothing_said_is_one_cluster_unless_more_are_wanted():
     assert NeighborhoodPropagation(4).fit(X).n_clusters_ == 4
 
 
+@pytest.mark.parametrize("seed", range(examples(3, 30)))
+def test_clusters_that_no_statement_reaches_begin_where_nothing_is_claimed(seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], [60, 10, 10])  # k-means would rather divide the first
+    X = rng.normal(size=(80, 2)) * [3.0, 0.5] + np.array([[0, 0], [0, 9], [0, -9]])[y]
+    said = Constraints.build(80, must_link=[(0, i) for i in range(1, 20)], cannot_link=[(0, 60)])
+    model = NeighborhoodPropagation(3).fit(X, constraints=said)
+    assert (model.labels_ == y).mean() > 0.95
+    assert len(model.seeds_) == 22  # one for the third
+    assert y[model.seeds_[-1]] == 2
+
+
 def test_more_groups_apart_than_clusters_are_explained():
     X, _ = blobs(3)
     with pytest.raises(InfeasibleConstraintsError, match="at least 3 clusters"):
