@@ -17,6 +17,8 @@ from typing import Any
 from linkwise._kernels._tier import SETTINGS, TooLongError, interpret, largest_array, patience, rounds_left
 from linkwise._threads import SLICES
 
+# Settings of Numba that change neither machine code nor where a call runs.
+HARMLESS = frozenset({"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS"})
 # Rounds of loops of all kernels together that take about as long as loading Numba and a few kernels.
 ROUNDS = 300_000
 
@@ -73,7 +75,7 @@ _WAITING = _Waiting()
 
 def can_wait(function: Any) -> bool:
     """Whether a kernel may wait: Numba is not loaded, no setting of it asks for something, and it can be replaced."""
-    asked = any(name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR" for name in os.environ)
+    asked = any(name.startswith("NUMBA_") and name not in HARMLESS for name in os.environ)
     loaded = "numba" in sys.modules or asked or os.path.exists(".numba_config.yaml")  # noqa: PTH110
     return not (loaded or function.__closure__ or function.__defaults__)
 

@@ -136,6 +136,7 @@ def test_kernels_wait_only_where_nothing_is_asked_of_numba(monkeypatch, tmp_path
     assert not can_wait(lambda: tmp_path)
     assert not can_wait(lambda x=1: x)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "somewhere")
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     assert can_wait(count)
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
     assert not can_wait(count)
