@@ -107,7 +107,7 @@ def let_in(browser, bench):
     context.set_default_timeout(PATIENT)
     page = context.new_page()
     page.goto(bench.server.link("me"))
-    expect(page.locator("#asked")).to_be_visible(timeout=PATIENT)
+    expect(page.locator("#asked")).to_be_visible()
     return page
 
 
@@ -123,7 +123,7 @@ def test_another_site_learns_and_changes_nothing(browser, bench, elsewhere, host
     state = bench.get("state").json
     assert (state["seq"], state["project"]["name"]) == (1, "beers.lw")
     mine.locator(".yes").click()
-    expect(mine.locator("#knowledge .said")).to_have_count(1, timeout=PATIENT)
+    expect(mine.locator("#knowledge .said")).to_have_count(1)
     mine.context.close()
 
 
@@ -133,7 +133,7 @@ def test_a_window_that_another_site_opens_is_out_of_its_reach(browser, bench, el
     theirs.goto(f"http://127.0.0.1:{elsewhere}/")
     with mine.context.expect_page() as opened:
         theirs.evaluate("(home) => { window.prey = window.open(home); }", bench.server.address)
-    expect(opened.value.locator("#asked")).to_be_visible(timeout=PATIENT)
+    expect(opened.value.locator("#asked")).to_be_visible()
     assert opened.value.evaluate("window.opener") is None
     assert theirs.evaluate(
         "() => { try { return String(prey.document.body.innerText); } catch { return 'refused'; } }"
@@ -195,14 +195,14 @@ def test_scripts_in_the_data_are_shown_as_text(browser, tmp_path):
         page.on("request", lambda sent: None if sent.url.startswith(own) else trouble.append(sent.url))
         page.add_init_script("addEventListener('securitypolicyviolation', (e) => console.log(e.violatedDirective))")
         page.goto(bench.server.link(SCRIPTS[0]))
-        expect(page.locator(".sample").first).to_be_visible(timeout=PATIENT)
+        expect(page.locator(".sample").first).to_be_visible()
         sent = {"name": f"{SCRIPTS[0]}.csv", "mimeType": "text/csv", "buffer": table.encode()}
         page.locator("#file").set_input_files([sent])
         page.locator("#open").click()
-        expect(page.locator(".item-name").first).to_have_text(SCRIPTS[0], timeout=PATIENT)
+        expect(page.locator(".item-name").first).to_have_text(SCRIPTS[0])
         expect(page.locator(".cell.name").first).to_have_text(SCRIPTS[0])
         page.locator(".yes").click()
-        expect(page.locator("#knowledge .said")).to_have_count(1, timeout=PATIENT)
+        expect(page.locator("#knowledge .said")).to_have_count(1)
         page.locator(".cell.name").nth(0).click()
         page.locator(".cell.name").nth(1).click(modifiers=["Control"])
         page.keyboard.press("N")

@@ -9,16 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from linkwise.plots._style import cluster_color
-from tests.app.conftest import PATIENT
 
 AXE = gzip.decompress((Path(__file__).parent / "vendor" / "axe.min.js.gz").read_bytes()).decode()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def patience():
-    expect.set_options(timeout=PATIENT)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def serious(page):
