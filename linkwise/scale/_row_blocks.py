@@ -310,7 +310,7 @@ def open_parquet(path: str) -> Iterator[Any]:
         except (OSError, pa.ArrowException, UnicodeDecodeError) as bad:
             msg = (
                 f"{path} cannot be read as Parquet: {bad}\n"
-                "Hint: it may be truncated; copy it again. Blocks are read from Parquet and .npy files alone."
+                "Hint: blocks are read from Parquet and .npy files. If it is one, copy it again: it may be truncated."
             )
             raise ScaleError(msg) from bad
         yield file

@@ -106,7 +106,7 @@ def knowledge_folds(constraints: Constraints, n_splits: int = 5, *, random_state
     if len(named) < n_splits:
         msg = (
             f"knowledge_folds: statements are about {many(len(named), 'sample')}, too few for {n_splits} folds.\n"
-            f"Hint: n_splits of at most {max(len(named), 2)}, and at least {n_splits} samples named."
+            f"Hint: at most {max(len(named), 2)} folds (n_splits, or cv of a search), or {n_splits} samples named."
         )
         raise LinkwiseError(msg)
     turn = np.full(constraints.n_samples, -1, dtype=np.intp)
