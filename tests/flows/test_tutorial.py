@@ -152,5 +152,5 @@ def test_no_journey_is_lost():
         2,
         3,
         3,
-        3,
+        4,
     ]

@@ -169,8 +169,8 @@ def _typical(problem: Problem, groups: IntArray, named: BoolArray) -> IntArray:
 def _strangers(covers: Field, seeds: IntArray, goal: FloatArray, free: IntArray, count: int, noise: float) -> IntArray:
     """Samples to begin clusters that no statement reaches: each says most about samples that nothing claims so far.
 
-    The last columns of ``goal`` are those of the new clusters, the others tell what is known of the seeds. One sample
-    after the other becomes a seed, which changes the claims on all and the covariances of the candidates.
+    The last columns of ``goal`` are those of the new clusters, the others those of the seeds. One sample after the
+    other becomes a seed, which changes the claims on all and the covariances of the candidates.
     """
     among = _evenly(free, CANDIDATES)
     columns = covers.columns(seeds)

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from linkwise import Constraints, COPKMeans
 from linkwise.engines.distances import _rows
 from linkwise.engines.distances._rows import means, nearest, squared, squared_to, typical_variance
-from linkwise.exceptions import LinkwiseError
 from tests.oracles.centers import squared_distances
 
 pytestmark = pytest.mark.kernels
@@ -72,9 +71,3 @@ def test_sparse_data_are_never_made_dense():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.shape[0] * X.shape[1] * 8 / 4  # a quarter of what the dense matrix would take
-
-
-@pytest.mark.parametrize("bad", [np.zeros(3), np.zeros((2, 2, 2))])
-def test_other_shapes_are_refused(bad):
-    with pytest.raises(LinkwiseError, match="expected \\(n_samples, n_features\\)"):
-        _rows.read_rows(bad, "somebody")
