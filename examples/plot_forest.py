@@ -17,7 +17,7 @@ X = np.random.default_rng(0).normal(size=(24, 2))
 apart = Constraints.build(24, apart=[[0, 1, 2, 3]])
 model = ConstrainedAgglomerative(4).fit(X, constraints=apart)
 print(model.dendrogram_.n_roots, "trees")
-print(model.dendrogram_.to_newick(join=True)[-30:])
+print("the root in Newick:", model.dendrogram_.to_newick(join=True).rpartition(")")[2])
 
 # %%
 plot_dendrogram(model.dendrogram_, labels=model.labels_, ax=plt.subplots(layout="constrained")[1])
