@@ -7,4 +7,4 @@ import shutil
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-PATIENT = 300_000  # milliseconds: an end for what hangs, not a bound for what is slow
+PATIENT = 120_000  # milliseconds: an end for what hangs, not a bound for what is slow

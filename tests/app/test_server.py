@@ -443,6 +443,8 @@ def test_a_project_that_is_left_lets_another_be_opened(server):
     assert server.post("leave", {}).status == 409
     state = server.get("state").json
     assert (state["project"], state["recent"][0]["answers"]) == (None, 1)
+    reads = ("names", "items", "question", "tree", "map", "conflicts")  # a page may ask for them before it knows
+    assert {server.get(name).status for name in reads} == {204}
     assert server.say("say", {"kind": "must_link", "items": ["item 1", "item 2"]}).status == 409
     server.open_table("name,x,y\na,1,2\nb,3,4\nc,5,6\n")
     assert server.get("state").json["project"]["name"] == "beers-2.lw"

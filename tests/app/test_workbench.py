@@ -105,12 +105,13 @@ def answer_by_key(page, number):
     """Press the key for the question on the card, once more if another form of question took its place before."""
     answered = False
     while not answered:
+        expect(page.locator(".yes, .odd").first).to_be_visible()
         pair = page.locator(".yes").count() == 1
         page.keyboard.press("n" if pair else "1")
-        other_form = f"(document.querySelector('.yes') !== null) !== {str(pair).lower()}"
-        next_number = f"document.querySelector('.kicker').textContent.includes('Question {number + 1}')"
-        page.wait_for_function(f"() => document.querySelector('.kicker') && ({next_number} || {other_form})")
-        answered = page.evaluate(f"() => {next_number}")
+        shown = "document.querySelector('.kicker')?.textContent.includes"
+        other_form = f"{shown}('Question {number}') && document.querySelector('{'.odd' if pair else '.yes'}')"
+        page.wait_for_function(f"() => {shown}('Question {number + 1}') || ({other_form})")
+        answered = page.evaluate(f"() => {shown}('Question {number + 1}')")
 
 
 def journey(page, bench, by):
@@ -218,7 +219,11 @@ def press(page, locator, by):
         page.keyboard.press("Enter")
 
 
+SAVED = "() => import('/static/transport.js').then(({ unsaved }) => unsaved.value === 0)"
+
+
 def leave(page, by="mouse"):
+    page.wait_for_function(SAVED)  # a statement shows when it is on disk, a moment before its reply
     press(page, page.locator("#leave"), by)
     expect(page.locator(".start")).to_be_visible()
 

@@ -98,7 +98,12 @@ class Routes:
 
     def _reads(self, ask: Callable[..., Any]) -> Callable[[Request], Awaitable[Response]]:
         async def read(request: Request) -> Response:
-            told = await _while_there(request, ask(_who(request), _query(request)))
+            try:
+                told = await _while_there(request, ask(_who(request), _query(request)))
+            except Refused as refused:
+                if refused.code != "closed":
+                    raise
+                told = None  # the project was closed while the page asked: an empty reply
             if told is None:
                 return Response(status_code=204)
             if not isinstance(told, bytes):

@@ -152,9 +152,12 @@ async function readMap() {
     complain(problem);
   }
 }
+let asks = 0; // readings of the question: the one begun last counts, in whatever order replies come
 export async function readQuestion() {
+  const mine = ++asks;
   try {
-    takeQuestion(await wire.get("question"));
+    const told = await wire.get("question");
+    if (mine === asks) takeQuestion(told);
   } catch (problem) {
     complain(problem);
   }
@@ -250,7 +253,7 @@ export async function say(op, body, via = "menu") {
     return reply;
   } catch (problem) {
     if (problem.status === 409 && problem.told.question !== undefined) {
-      takeQuestion(problem.told.question);
+      readQuestion(); // the next one may have come before this refusal did
       tell(words.card.stale);
     } else complain(problem);
     return null;

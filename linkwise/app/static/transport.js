@@ -48,7 +48,12 @@ const query = (given) => {
   const kept = Object.entries(given || {}).filter(([, v]) => v !== undefined && v !== null && v !== "");
   return kept.length ? `?${new URLSearchParams(kept.map(([k, v]) => [k, String(v)]))}` : "";
 };
-export const get = async (name, given, stop) => (await request(`/api/${name}${query(given)}`, { stop })).json();
+/** Read something of the project; as if stopped by the page itself when the project was closed meanwhile. */
+export async function get(name, given, stop) {
+  const reply = await request(`/api/${name}${query(given)}`, { stop });
+  if (reply.status === 204) throw new DOMException("the project was closed", "AbortError");
+  return reply.json();
+}
 export const post = async (name, body) => (await request(`/api/${name}`, { body })).json();
 export const upload = async (name, file) =>
   (await request("/api/upload", { raw: file, headers: { "x-name": encodeURIComponent(name) } })).json();
