@@ -30,6 +30,13 @@ export async function begin() {
     throw problem;
   }
   wire.listen(heard);
+  if (status.value === "bench") catchUp(); // with what came after the first reading and before listening
+}
+
+/** Read the log and the question once more, after a time without events. */
+function catchUp() {
+  refresh().catch(complain);
+  readQuestion();
 }
 
 let reading = null,
@@ -228,7 +235,8 @@ function heard(name, told) {
     if (name === "reconnected" && status.value === "start") refresh(true).catch(complain);
     return;
   }
-  if (name === "said" || name === "reconnected") refresh().catch(complain);
+  if (name === "said") refresh().catch(complain);
+  if (name === "reconnected") catchUp();
   if (name === "tree") {
     refresh().catch(complain);
     if (position.value === null) readTree();
@@ -236,7 +244,7 @@ function heard(name, told) {
     if (told.moved) spoken.value = words.said.moved(told.moved);
   }
   if (name === "map" || (name === "tree" && !map.value)) readMap();
-  if (name === "question" || (name === "reconnected" && !question.value)) readQuestion();
+  if (name === "question") readQuestion();
 }
 
 // ---------------------------------------------------------------- saying
