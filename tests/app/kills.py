@@ -38,8 +38,10 @@ ITEMS = [line.split(",")[0] for line in TABLE.splitlines()[1:]]
 
 
 async def reply_first(self, new):
-    """The planted fault: say that a statement is saved, then save it."""
-    self._late = [*getattr(self, "_late", []), asyncio.ensure_future(save(self, new))]
+    """The planted fault: say that a statement is saved, and save it when the next one comes."""
+    late, self._late = getattr(self, "_late", None), new
+    if late is not None:
+        await save(self, late)
     return Statement(self.seq + 1, new.id, new.who, new.via, new.op, new.body, new.basis, "")
 
 

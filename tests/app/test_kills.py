@@ -18,7 +18,7 @@ def test_a_server_that_is_killed_loses_nothing_and_says_nothing_twice(tmp_path):
 
 
 def test_a_reply_before_the_commit_is_found(tmp_path):
-    assert kills.kill_servers(tmp_path, 60, planted=True)[1]
+    assert kills.kill_servers(tmp_path, 6, planted=True)[1]
 
 
 def test_engines_that_are_killed_lose_nothing(tmp_path):
