@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.distances import means, nearest
+from linkwise.engines.distances import nearest
 from linkwise.engines.hierarchical import MOST_CLUSTERS
 from linkwise.engines.hierarchical.sparse import merge_clusters
 from linkwise.exceptions import ScaleError
@@ -21,7 +21,8 @@ from linkwise.scale._kmeans import Start
 from linkwise.scale._row_blocks import Source
 from linkwise.scale._runner import MIB
 
-_SAMPLED, _ROUNDS = 20, 10  # rows of the sample for each cell, at least, and rounds of k-means for its center
+_SAMPLED, _SLACK = 20, 1.25  # rows of the sample for each cell at least; how much larger it may be than asked for
+_ROUNDS = 10  # of dividing cells that are larger
 _NEIGHBOR_BYTES = 850  # of neighbors and edges of a row
 
 
@@ -56,21 +57,50 @@ class CellPlan:
 
 
 def divide(start: Start, centers: FloatArray, sizes: Any, shared: Shared, rows: int) -> Cells:
-    """Choose centers of cells in each cluster, about one for ``rows`` rows, and place groups of rows in cells."""
+    """Choose centers of cells in each cluster, so that a cell has about ``rows`` rows at most; share groups of rows."""
     home = nearest(start.sample, centers)[0]
     found: list[FloatArray] = []
     for c, size in enumerate(sizes):
         mine = start.sample[home == c]
-        count = max(1, min(-(-int(size) // rows), len(mine) // _SAMPLED))
-        cells = mine[np.linspace(0, len(mine) - 1, count).astype(np.intp)] if len(mine) else centers[[c]]
-        for _ in range(_ROUNDS if count > 1 else 0):
-            cells = means(mine, np.ones(len(mine)), nearest(mine, cells)[0], count, otherwise=cells)
-        found.append(cells)
+        most = max(float(_SAMPLED), len(mine) * rows / max(1, int(size)))
+        found.append(_cells_of(mine, most) if len(mine) else centers[[c]])
     begin = (0, *np.cumsum([len(cells) for cells in found]).tolist())
     cells = Cells("cells", begin)
     shared.put("cells", np.concatenate(found))
     shared.put("groups", start.known.group)
     return cells
+
+
+def _cells_of(rows: FloatArray, most: float) -> FloatArray:
+    """Centers to which at most about this many rows each are nearest: halves of halves, and again where it failed."""
+    cells = _halved(rows, most)
+    for _ in range(_ROUNDS):
+        label = nearest(rows, cells)[0]
+        count = np.bincount(label, minlength=len(cells))
+        large = count > _SLACK * most
+        if not large.any() or len(cells) * _SAMPLED > len(rows):
+            break
+        again = [_halved(rows[label == cell], most) for cell in np.flatnonzero(large)]
+        if sum(map(len, again)) == len(again):  # equal rows
+            break
+        cells = np.concatenate([cells[~large & (count > 0)], *again])
+    return cells
+
+
+def _halved(rows: FloatArray, most: float) -> FloatArray:
+    """The means of parts of at most this many rows, made by halving along the column that varies most."""
+    todo, found = [rows], []
+    while todo:
+        part = todo.pop()
+        column = part[:, int(part.var(axis=0).argmax())]
+        upper = column > np.median(column)
+        if not upper.any():
+            upper = column > column.min()
+        if len(part) <= most or not upper.any():
+            found.append(part.mean(axis=0))
+        else:
+            todo += [part[upper], part[~upper]]
+    return np.array(found)
 
 
 def place_groups(start: Start, labels: IntArray, cells: Cells, shared: Shared) -> None:

@@ -363,12 +363,13 @@ class _Gate:
         start = np.zeros(count + 2, dtype=np.int64)
         adjacent: Slots = np.empty(2 * len(codes), dtype=np.int32)
         neighbor_lists(codes, count, start, adjacent)
+        del codes
         start = start[: count + 1]
         degree, order = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
         peeled = int(peel(start, adjacent, k, degree, order))
         color: Slots = np.full(count, -1, dtype=np.int32)
         if peeled < count:
-            refused = self._color_core(codes, count, degree >= 0, color, k, vertex)
+            refused = self._color_core(start, adjacent, degree >= 0, color, k, vertex)
             if refused is not None:
                 return refused
         color_back(start, adjacent, order[:peeled], color, k)
@@ -387,17 +388,19 @@ class _Gate:
             yield vertex[self._roots(first)], vertex[self._roots(second)], rows
 
     def _color_core(
-        self, codes: Longs, count: int, inside: npt.NDArray[np.bool_], color: Slots, k: int, vertex: Slots
+        self, start: Longs, adjacent: Slots, inside: npt.NDArray[np.bool_], color: Slots, k: int, vertex: Slots
     ) -> FilesVerdict | None:
         """Color the groups that peeling leaves, component by component; a verdict if that fails."""
-        place = np.cumsum(inside, dtype=np.int32) - 1
-        parts = [np.empty((0, 2), dtype=np.intp)]
-        for begin in range(0, len(codes), _STEP):
-            some = codes[begin : begin + _STEP]
-            ends = np.column_stack([some // count, some % count])
-            parts.append(place[ends[inside[ends].all(axis=1)]].astype(np.intp))
-        edges = np.concatenate(parts)
         members = np.flatnonzero(inside)
+        parts = [np.empty((0, 2), dtype=np.intp)]
+        ahead = np.cumsum(start[members + 1] - start[members]) // _STEP
+        for some in np.split(members, np.flatnonzero(np.diff(ahead)) + 1):
+            degree = start[some + 1] - start[some]
+            u = np.repeat(some, degree)
+            v = adjacent[np.repeat(start[some] - np.cumsum(degree) + degree, degree) + np.arange(len(u))]
+            once = (u < v) & inside[v]
+            parts.append(np.searchsorted(members, np.column_stack([u[once], v[once]])))
+        edges = np.concatenate(parts)
         part = components(len(members), edges)
         for number in range(int(part.max()) + 1):
             mine = np.flatnonzero(part == number)
@@ -405,7 +408,9 @@ class _Gate:
             verdict = check(Constraints.build(len(mine), cannot_link=np.searchsorted(mine, own)), n_clusters=k)
             if verdict.status == "infeasible" and verdict.explanation is not None:
                 pairs = members[own[list(verdict.explanation.core)]]
-                return self.verdict("infeasible", verdict.because, conflict=self._first_rows(pairs, vertex, count))
+                return self.verdict(
+                    "infeasible", verdict.because, conflict=self._first_rows(pairs, vertex, len(inside))
+                )
             if not isinstance(verdict.witness, np.ndarray):
                 return self.verdict(verdict.status, verdict.because)
             color[members[mine]] = verdict.witness

@@ -20,6 +20,7 @@ from linkwise.scale._runner import PairwiseSum
 from linkwise.scale._statement_files import Statements, locate
 
 SAMPLE, _SAMPLE_BYTES = 65_536, 2**28  # rows from which the start is computed, and bytes of them, at most
+_EXCHANGES = 30  # tries to put one center elsewhere
 _ROUNDS, _STARTS, _POLISH = 5, 8, 20  # of k-means||; of k-means on its candidates; steps on the sample
 _LEAST = 1e-100  # of the largest number: squared distances would lose digits, or become 0
 _TOLERANCE = 1e-4  # of the mean variance of a column, as in scikit-learn: centers that move less have arrived
@@ -142,12 +143,35 @@ def start_centers(sample: FloatArray, k: int, seed: int) -> FloatArray:
     chosen = np.unique(chosen, axis=0)
     weight = np.bincount(nearest(sample, chosen)[0], minlength=len(chosen)).astype(np.float64)
     best, least = chosen[:k], np.inf
+    trial = sample[:: max(1, min(_STARTS, len(sample) // (10 * k)))]
     for _ in range(_STARTS):
         centers = _steps(chosen, weight, _plus_plus(chosen, weight, k, rng), 50)
-        total = float((weight * nearest(chosen, centers)[1]).sum())
+        centers = _steps(trial, np.ones(len(trial)), centers, _POLISH)
+        total = float(nearest(trial, centers)[1].sum())
         if total < least:
             best, least = centers, total
-    return _steps(sample, np.ones(len(sample)), best, _POLISH)
+    return _steps(sample, np.ones(len(sample)), _exchange(trial, best, rng), _POLISH)
+
+
+def _exchange(rows: FloatArray, centers: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Put the center that is missed least where rows are far from theirs, as long as it lowers the cost."""
+    k = len(centers)
+    label, cost = nearest(rows, centers)
+    for turn in range(_EXCHANGES if k > 1 else 0):
+        if not cost.any():
+            break
+        missed = np.zeros(k)
+        for gone in np.unique(label):
+            mine = label == gone
+            missed[gone] = (nearest(rows[mine], np.delete(centers, gone, axis=0))[1] - cost[mine]).sum()
+        other = centers.copy()
+        gone = int(np.argsort(missed, kind="stable")[turn % min(k, 4)])
+        other[gone] = rows[int(rng.choice(len(rows), p=cost / cost.sum()))]
+        other = _steps(rows, np.ones(len(rows)), other, _POLISH)
+        moved = nearest(rows, other)
+        if moved[1].sum() < cost.sum():
+            centers, (label, cost) = other, moved
+    return centers
 
 
 def _plus_plus(rows: FloatArray, weight: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:

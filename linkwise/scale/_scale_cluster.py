@@ -229,8 +229,9 @@ def cluster(
     **Guarantee** every statement holds in the label files, counted by code that shares nothing with this; or an error.
     The same bytes for any number of workers, any timing, workers that end, and any division of rows into files, on
     processors of one family. The cost never rises from one pass to the next, unless an empty cluster is moved.
-    **Departure from** [1]_ k-means|| runs on a sample of about 65,536 rows; a cluster may stay empty where fewer
-    different rows than clusters exist.
+    **Departure from** [1]_ k-means|| runs on a sample of about 65,536 rows, eight times from its candidates, and then
+    single centers are put elsewhere where that lowers the cost; a cluster may stay empty where fewer different rows
+    than clusters exist.
 
     References
     ----------

@@ -14,6 +14,7 @@ import pytest
 
 from linkwise import Constraints, verify
 from linkwise.engines import progress
+from linkwise.engines.distances import nearest
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, ScaleError, UnsupportedConstraintError
 from linkwise.scale import cluster
 from linkwise.scale._runner import PairwiseSum
@@ -199,6 +200,16 @@ def test_the_cost_never_rises(tmp_path):
         cluster(X, known, K, block_rows=250, max_passes=passes, out=tmp_path / str(passes)).cost for passes in (1, 2, 5)
     ]
     assert costs == sorted(costs, reverse=True)
+
+
+def test_a_start_with_two_centers_in_one_class_is_mended(tmp_path):
+    rng = np.random.default_rng(5)
+    centers = rng.normal(0, 1.5, (20, 16))
+    X = centers[rng.integers(0, 20, 4_000)] + rng.standard_normal((4_000, 16))
+    best = ((X - centers[nearest(X, centers)[0]]) ** 2).sum()
+    for seed in range(5):
+        found = cluster(X, None, 20, block_rows=1_000, random_state=seed, out=tmp_path / str(seed))
+        assert found.cost < 1.01 * best
 
 
 def test_sums_do_not_depend_on_the_order_of_arrival():
