@@ -20,6 +20,8 @@ PACKAGES = {
     "linkwise.plots": "Pictures",
     "linkwise.report": "Reports",
     "linkwise.io": "Files",
+    "linkwise.scale": "Many machines",
+    "linkwise.app": "The workbench",
     "linkwise.datasets": "Data sets",
     "linkwise.exceptions": "Errors and warnings",
 }

@@ -16,6 +16,7 @@ os.environ["LINKWISE_QUIET"] = "1"
 
 from api_pages import homes
 from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
 import linkwise
@@ -41,7 +42,7 @@ default_role = "py:obj"
 exclude_patterns = ["gallery/README.rst"]
 nitpicky = False
 
-myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "dollarmath"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
@@ -52,6 +53,7 @@ numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
 html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
 html_title = "linkwise"
 html_static_path = ["static"]
 html_css_files = ["linkwise.css"]
@@ -62,6 +64,7 @@ html_theme_options = {
     "logo": {"text": "linkwise"},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": {"papers": [], "**": ["page-toc"]},
     "show_prev_next": True,
     "show_nav_level": 1,
     "navigation_depth": 3,
@@ -176,7 +179,14 @@ def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options
     return True if foreign or name.endswith("_request") else None
 
 
+def write_formula(writer: Any, node: nodes.math) -> None:
+    """Write a formula as MathML, which browsers show without scripts."""
+    writer.body.append(convert(node.astext(), display="inline" if isinstance(node, nodes.math) else "block"))
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Connect what the site adds to Sphinx."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.connect("autodoc-skip-member", leave_out)
     app.connect("doctree-resolved", link_names)

@@ -37,7 +37,8 @@ from linkwise.scale._tree_certificate import TreeCertificate, certify_tree, read
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
-_WORKER = 250 * MIB  # of a worker with its libraries, before it reads rows
+_WORKER, _NAMED = 300 * MIB, 24  # of a worker with libraries, before it reads rows; for each row that is named
+_MERGING = 80 * MIB  # of a worker with libraries for merging besides
 _WORK = ".linkwise"
 _LONG, _LINES = 40, 10  # blocks of a pass that is long, and lines about one
 
@@ -218,7 +219,7 @@ def cluster(
     cannot-links, at minimum cost where a component is a clique or has no cycles. Sums are added pairwise by block
     number.
 
-    For a tree each cluster is divided into cells of about half a block, around centers from the sample; must-linked
+    For a tree each cluster is divided into cells of at most about a quarter of a block, around centers from the sample; must-linked
     rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest neighbors, as
     `SparseAgglomerative` does, down to its share of ``top`` branches; those of all cells of a cluster are compared here
     with Ward linkage, and then the clusters. The size of the largest cell is reported before rows are moved, and a cell
@@ -303,13 +304,14 @@ def _plan(source: Source, statements: Statements, k: int, passes: int, workers: 
     d, named = source.n_features, len(statements.names)
     block = min(block_rows, source.n_rows) * 8 * d
     driver = named * (24 * d + 24 * k + 100) + 8 * d * sample_size(k, d) + len(source.blocks) * (8 * k * d + 1_000)
-    return ScalePlan(source.n_rows, d, k, len(source.blocks), named, workers, passes, 3 * block + _WORKER, driver)
+    worker = _WORKER + _NAMED * named + 3 * block
+    return ScalePlan(source.n_rows, d, k, len(source.blocks), named, workers, passes, worker, driver)
 
 
 def _require_room(plan: ScalePlan, limit: int | None, block_rows: int) -> None:
     if limit is None or plan.worker_bytes <= limit:
         return
-    smaller = (limit - _WORKER) // (24 * plan.n_features)
+    smaller = (limit - _WORKER - _NAMED * plan.n_named) // (24 * plan.n_features)
     fitting = hint(command=f"--block-rows {smaller}", python=f"block_rows={smaller}")
     way = f"{fitting} fits." if smaller >= 1_000 else "give workers more memory."
     msg = (
@@ -423,17 +425,18 @@ class _Run:
     ) -> TreeCertificate:
         """Write the tree of the labels, and read it back."""
         k, folder = self.plan.n_clusters, aside.with_name("tree")
-        cells = divide(start, state.centers, sizes, shared, max(1, self.block_rows // 2))
+        cells = divide(start, state.centers, sizes, shared, max(1, self.block_rows // 4))
         place_groups(start, labels, cells, shared)
         self.total = self.done + 2 * self.plan.n_blocks + 2 * cells.n_cells
 
         def accept(plan: CellPlan) -> None:
             self.say(str(plan))
             limit = self.runner.memory_limit() if isinstance(self.runner, DaskRunner) else None
-            if limit is not None and plan.worker_bytes + _WORKER > limit:
+            need = _WORKER + _MERGING + _NAMED * self.plan.n_named + plan.worker_bytes
+            if limit is not None and need > limit:
                 rows = hint(command="--block-rows", python="block_rows")
                 msg = (
-                    f"a worker needs {(plan.worker_bytes + _WORKER) / MIB:,.0f} MiB, but the smallest has "
+                    f"a worker needs {need / MIB:,.0f} MiB, but the smallest has "
                     f"{limit / MIB:,.0f} MiB: {plan}\nHint: a smaller {rows} makes more cells, except of equal "
                     "rows and of rows that must-links join."
                 )
