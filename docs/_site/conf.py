@@ -64,7 +64,7 @@ html_theme_options = {
     "logo": {"text": "linkwise"},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": {"papers": [], "**": ["page-toc"]},
+    "secondary_sidebar_items": {"**": ["page-toc"], "papers": []},
     "show_prev_next": True,
     "show_nav_level": 1,
     "navigation_depth": 3,
