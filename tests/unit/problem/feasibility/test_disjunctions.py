@@ -56,7 +56,7 @@ def test_verdicts_agree_with_all_partitions(n):
 def test_verdicts_with_triplets_agree_with_all_hierarchies():
     rng = np.random.default_rng(0)
     seen = {"feasible": 0, "infeasible": 0}
-    for _ in range(examples(40, 400)):
+    for _ in range(examples(200, 400)):
         n = int(rng.integers(3, 6))
         said = draw_statements(rng, n, {"must_link": 2, "cannot_link": 2, "either": 4})
         trio = [tuple(rng.choice(n, 3, replace=False).tolist()) for _ in range(rng.integers(1, 4))]
