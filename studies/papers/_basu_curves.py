@@ -56,6 +56,7 @@ PRINTED_TREES = {
     "breast": ((8.0, 7.3), (0.53, 0.59)),
     "pendigits_38": ((17.1, 15.2), (0.35, 0.45)),
     "pima": ((9.8, 8.1), (0.61, 0.68)),
+    "census_adult": ((26.3, 22.3), (0.56, 0.61)),
 }
 TOLERANCE = 0.005
 ONLY_PICTURES = "The slide is a picture without numbers"

@@ -34,7 +34,7 @@ def answer(talk, says, most=1000):
     return asked
 
 
-@pytest.mark.parametrize("seed", range(examples(3, 30)))
+@pytest.mark.parametrize("seed", range(examples(3, 200)))
 def test_the_sample_placed_next_is_the_best_by_trying_every_outcome(seed):
     X, y = blobs(seed, 25, 3, 4.0)
     talk, says = Dialogue(X, strategy=ExpectedGain(check=1), random_state=seed), LabelAnswerer(y)
@@ -54,7 +54,7 @@ def test_the_sample_placed_next_is_the_best_by_trying_every_outcome(seed):
             gains[sample] = gain / float(_questions(p, new)[0])
         picked = inquiry.pick()
         assert gains[picked] == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-9)
-        assert inquiry.gain() == pytest.approx(gains[picked] / 25, rel=1e-6, abs=1e-9)
+        assert inquiry.gain() == pytest.approx(max(gains[picked], 0.0) / 25, rel=1e-6, abs=1e-9)
 
 
 def test_a_strategy_thinks_with_the_claims_of_its_companion():

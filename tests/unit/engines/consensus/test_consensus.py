@@ -19,6 +19,7 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.sources import flip, label_pairs, label_triplets_sample
 from tests.oracles import moves
+from tests.profile import examples
 
 
 def drawn(seed, n=14):
@@ -27,7 +28,7 @@ def drawn(seed, n=14):
     return (P + P.T) / 2, rng.integers(0, 3, n)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(examples(60, 200)))
 def test_moves_are_those_of_the_definition(seed):
     P, labels = drawn(seed)
     labels[:3] = 0, 1, 2
@@ -35,7 +36,7 @@ def test_moves_are_those_of_the_definition(seed):
     assert settle(P, labels, free).tolist() == moves.climb(P, labels, 3).tolist()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(examples(60, 200)))
 def test_moves_raise_the_expected_index_and_keep_pairs(seed):
     P, labels = drawn(seed)
     labels[:4] = 0, 0, 1, 2

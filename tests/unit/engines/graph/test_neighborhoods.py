@@ -22,7 +22,7 @@ def blobs(seed, n=40, k=3, d=2):
     return rng.normal(size=(n, d)) + 6.0 * rng.normal(size=(k, d))[y], y
 
 
-@pytest.mark.parametrize("seed", range(examples(3, 30)))
+@pytest.mark.parametrize("seed", range(examples(3, 200)))
 def test_columns_along_the_graph_are_those_of_the_inverse_laplacian(seed):
     X, _ = blobs(seed)
     made = Field(X)
@@ -31,7 +31,7 @@ def test_columns_along_the_graph_are_those_of_the_inverse_laplacian(seed):
     column = made.along_graph(some)
     assert_allclose(column / column[0, 0], inverse[:, some] / inverse[0, 0], rtol=1e-8)
     # variances are 1 on average, as far as random vectors can tell
-    assert np.trace(made.along_graph(np.arange(len(X)))) / len(X) == pytest.approx(1.0, rel=0.3)
+    assert np.trace(made.along_graph(np.arange(len(X)))) / len(X) == pytest.approx(1.0, rel=0.4)
 
 
 def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeypatch):
@@ -48,7 +48,7 @@ def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeyp
     assert_allclose(found, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(examples(5, 50)))
+@pytest.mark.parametrize("seed", range(examples(5, 200)))
 def test_claims_are_means_of_the_field(seed):
     X, y = blobs(seed)
     labeled = np.random.default_rng(seed).permutation(len(X))[:9]

@@ -51,7 +51,7 @@ def without_diagonal(A):
 @each_form
 @pytest.mark.parametrize("kind", ["rbf", "nearest_neighbors"])
 def test_certain_pairs_and_all_that_follows_are_set(form, kind):
-    for seed in range(examples(5, 100)):
+    for seed in range(examples(5, 200)):
         X, y = blobs(seed, 30)
         A = read_affinity(X, kind, gamma=None, n_neighbors=6, who="test")[0]
         A = A.toarray() if sp.issparse(A) else A

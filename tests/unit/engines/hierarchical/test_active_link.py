@@ -46,7 +46,7 @@ def oracle(rng, n, kind):
 @pytest.mark.parametrize("kind", ["classes", "noise", "unsure"])
 @pytest.mark.parametrize("strange", [False, True])
 def test_questions_answers_and_tree_are_those_of_the_plain_loops(kind, strange):
-    for seed in range(examples(15, 120)):
+    for seed in range(examples(15, 200)):
         rng = np.random.default_rng(seed)
         n = seed + 1 if seed < 3 else int(rng.integers(2, 14))
         budget = int(rng.integers(0, n + 3))

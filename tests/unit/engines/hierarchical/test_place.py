@@ -50,7 +50,7 @@ def models(seed, y):
 
 @pytest.mark.filterwarnings("ignore:.*promises nothing")
 def test_places_are_those_of_the_definition_and_the_old_part_stays():
-    for seed in range(examples(6, 100)):
+    for seed in range(examples(6, 200)):
         X, y, new = case(seed)
         for model, said in models(seed, y):
             model.fit(X, constraints=said)

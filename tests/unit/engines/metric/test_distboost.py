@@ -140,7 +140,7 @@ def test_statements_drawn_are_a_forest_and_heavy_ones_come_first():
 
 
 def test_weighted_em_is_that_of_the_definition():
-    for seed in range(examples(4, 40)):
+    for seed in range(examples(4, 200)):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(6, 2)) + 3 * (np.arange(6) % 2)[:, None]
         must, cannot = [(0, 2)], [(2, 1), (1, 4), (3, 5)]

@@ -88,7 +88,7 @@ def test_em_under_prices_agrees_with_enumeration():
 def test_mean_field_says_what_its_beliefs_prove():
     rng = np.random.default_rng(1)
     below = 0
-    for _ in range(examples(60, 2000)):
+    for _ in range(examples(200, 2000)):
         n, k = int(rng.integers(3, 7)), 2
         prices, _, table = tangle(rng, n)
         if len(prices) < n:  # a forest stays exact
@@ -118,7 +118,7 @@ def test_mean_field_says_what_its_beliefs_prove():
 def test_mean_field_keeps_hard_pairs_exactly_and_its_bound_holds():
     rng = np.random.default_rng(2)
     seen = 0
-    for _ in range(examples(60, 2000)):
+    for _ in range(examples(200, 2000)):
         n, k = 6, 2
         prices, cannot, table = tangle(rng, n, hard=0.7)
         model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalized=False)
@@ -139,7 +139,7 @@ def test_mean_field_keeps_hard_pairs_exactly_and_its_bound_holds():
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
 @pytest.mark.parametrize("max_states", [2**20, 27])
 def test_the_objective_does_not_fall(kind, max_states):
-    for seed in range(examples(4, 60)):
+    for seed in range(examples(4, 200)):
         X, y = blobs(seed, 120, 3)  # enough samples for no covariance to collapse
         rng = np.random.default_rng(seed)
         rows = np.array([rng.choice(120, size=2, replace=False) for _ in range(120)])

@@ -55,7 +55,7 @@ def test_the_flow_ends_though_rounding_makes_cycles_of_ties_shorter_than_nothing
 
 def test_the_flow_agrees_with_an_assignment_to_slots():
     """With equal sizes every cluster is a number of slots, and rows and slots are matched one to one."""
-    for seed in range(examples(5, 100)):
+    for seed in range(examples(5, 200)):
         rng = np.random.default_rng(seed)
         k, each = int(rng.integers(2, 6)), int(rng.integers(10, 40))
         costs = rng.normal(size=(k * each, 2)) @ rng.normal(size=(2, k))
@@ -147,7 +147,7 @@ def test_one_variance_and_equal_sizes_are_balanced_gaussians(k):
     """At the end no balanced labels are likelier under Gaussians of one variance around the means of the clusters."""
     from scipy.stats import multivariate_normal
 
-    for seed in range(examples(8, 100)):
+    for seed in range(examples(8, 200)):
         X = np.random.default_rng(seed).normal(size=(7, 2))
         balanced = Constraints.build(7, rules=SizeBetween(7 // k, -(-7 // k)))
         model = COPKMeans(k, random_state=seed).fit(X, constraints=balanced)

@@ -13,6 +13,7 @@ from linkwise import Constraints
 from linkwise.engines import MKMeans
 from linkwise.metrics import rand
 from tests.oracles.soft_kmeans import mk_means_by_definition
+from tests.profile import examples
 from tests.unit.engines.outcomes import outcome
 
 mk_means = partial(outcome, MKMeans)
@@ -53,7 +54,7 @@ def circles(path):
 def test_whole_runs_agree_with_the_definition(data):
     """Assignment by assignment, where assignments climb and where runs go round in a cycle as well."""
     seen = {"climbs": 0, "circles": 0, "agreed": 0}
-    for seed in range(60 if data == "loose" else 12):
+    for seed in range(examples(60, 250) if data == "loose" else 12):
         X, y = loose(seed) if data == "loose" else {"iris": load_iris, "wine": load_wine}[data](return_X_y=True)
         must, cannot, start = draw(X, y, seed)
         weigh = [[(int(i), int(j), 1.0) for i, j in pairs] for pairs in (must, cannot)]

@@ -97,7 +97,7 @@ def test_no_block_can_be_assigned_better_and_no_labels_beat_the_enumeration():
     ],
 )
 def test_nothing_rises_and_sizes_hold(estimator, twin, options):
-    for seed in range(examples(4, 50)):
+    for seed in range(examples(4, 200)):
         X, must, cannot = problem(seed, 18, 10)
         c = statements(18, must, cannot, extra_must=[(0, 1)], extra_cannot=[(0, 2), (2, 3)])
         c |= Constraints.build(18, rules=SizeBetween(5, 7))

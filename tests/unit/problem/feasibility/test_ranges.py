@@ -73,7 +73,7 @@ def test_ranges_agree_with_all_partitions(seed):
 
 def test_ranges_with_triplets_agree_with_all_hierarchies():
     rng = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(examples(60, 500)):
         n = int(rng.integers(3, 6))
         said = draw_statements(rng, n, {"must_link": 2, "cannot_link": 2})
         must, cannot = said.values()

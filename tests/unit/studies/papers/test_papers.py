@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from linkwise import ReCon, Taxonomy, datasets
+from linkwise import ConstrainedAgglomerative, ReCon, Taxonomy, datasets
+from linkwise.engines import gamma_linkage
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import pairwise_f
 from linkwise.sources import label_triplets_sample
@@ -18,6 +19,7 @@ from studies.papers import (
     Settings,
     _bade as bade,
     _basu as basu,
+    _basu_counts as counts,
     _basu_curves as curves,
     _computations as kept,
     _klein as klein,
@@ -268,10 +270,23 @@ def test_trials_are_the_same_whatever_block_they_are_in():
 
 
 def test_distances_are_counted_as_the_tutorial_counts_them():
-    found = basu.count("iris")
+    found = counts.count("iris")
     assert found["all"] == 149**2
     assert found["all"] >= found["delta 0.002"] >= found["delta 0.01"] >= found["delta 0.02"]
-    assert 0 < found["gamma share"] < 1
+    assert 0 < found["gamma 0.25"] < found["gamma 0.5"] < found["gamma 0.9"] < 1
+
+
+def test_distances_under_gamma_are_those_that_the_linkage_computes():
+    saved = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(int(rng.integers(1, 30)), int(rng.integers(1, 4)))) * rng.choice([0.1, 1.0, 30.0])
+        gamma = float(rng.choice([0.0, 0.3, 1.0, 3.0, 1e9]))
+        run = gamma_linkage(X, gamma)
+        tree = ConstrainedAgglomerative(None, linkage="centroid").fit(X).dendrogram_
+        assert counts.count_under_gamma(X, tree, gamma) == (run.n_distances, run.n_unpruned)
+        saved += run.n_unpruned - run.n_distances
+    assert saved > 1000
 
 
 def test_runs_that_are_stuck_are_counted_as_published_and_not_with_an_exact_assignment():

@@ -14,7 +14,16 @@ import pytest
 
 import studies.papers
 from linkwise import Constraints
-from studies.papers import Settings, _bade, _basu, _basu_curves as _curves, _klein, _liu, _zheng
+from studies.papers import (
+    Settings,
+    _bade,
+    _basu,
+    _basu_counts as _counts,
+    _basu_curves as _curves,
+    _klein,
+    _liu,
+    _zheng,
+)
 from studies.papers._reproduce import PAPERS
 from studies.papers._verdict_rules import (
     VERDICTS,
@@ -29,7 +38,7 @@ from studies.papers._verdict_rules import (
     runs_differ,
 )
 
-MODULES = (_bade, _basu, _curves, _klein, _liu, _zheng)
+MODULES = (_bade, _basu, _counts, _curves, _klein, _liu, _zheng)
 
 
 # -- figures as the papers have them, and wrong ones -------------------------------------------------------------------
@@ -103,10 +112,11 @@ def basu(task, wrong):
         share = task["n_pairs"] / 400 if task["way"] == "as published" and not wrong else 0.0
         return {"stuck": [float(i < share * task["n_trials"]) for i in range(task["n_trials"])]}
     if "n_trials" not in task:
-        everything, delta, gamma = _basu.COUNTS[task["data"]]
+        everything, delta, gamma = _counts.COUNTS[task["data"]]
         low = everything / 2 if wrong else delta / 2
-        found = {f"delta {q}": everything - i * (everything - low) / 2 for i, q in enumerate(_basu.QUANTILES)}
-        return {"all": float(everything), "gamma share": gamma / everything / 2, **found}
+        found = {f"delta {q}": everything - i * (everything - low) / 2 for i, q in enumerate(_counts.DELTAS)}
+        found |= {f"gamma {q}": gamma / everything / 2 for q in _counts.GAMMAS}
+        return {"all": float(everything), **found}
     found = {}
     for method in _basu.METHODS:
         without, told, hurt = _basu.PRINTED[task["data"]].get(method, (60.0, 61.0, 0.0))

@@ -54,7 +54,7 @@ def test_weights_before_clustering_are_those_of_the_definition():
 
 
 def test_the_error_is_that_of_the_samples_kept_back_and_nothing_is_learned_from_these():
-    n_cases, compared = examples(12, 300), 0
+    n_cases, compared = examples(12, 600), 0
     for seed in range(n_cases):
         X, said = instance(500 + seed, n_least=8)
         share = (0.25, 0.5)[seed % 2]

@@ -101,7 +101,7 @@ def test_comparisons_need_no_tree_but_no_circle_either():
 
 @pytest.mark.parametrize("margin", [0.0, 0.05])
 def test_weights_of_pairs_are_those_of_the_objective(margin):
-    for seed in range(examples(100, 1000)):
+    for seed in range(examples(200, 1000)):
         D, rows, _, _ = instance(seed)
         W = squareform(np.exp(np.random.default_rng(seed).normal(size=len(D) * (len(D) - 1) // 2)))
         moved = project_triplets(D, rows, margin=margin, metric="precomputed", pair_weight=W)
@@ -134,7 +134,7 @@ def test_weighted_absolute_deviations_reach_the_linear_program():
 
 
 def test_the_closure_of_the_order_changes_no_projection():
-    for seed in range(examples(50, 500)):
+    for seed in range(examples(200, 500)):
         D, rows, _, _ = instance(seed)
         once, closed = (
             project_triplets(D, given, margin=0, metric="precomputed") for given in (rows, close_comparisons(rows))
@@ -158,7 +158,7 @@ def test_ultratran_with_anchors_is_algorithm_2_of_the_rows_alone():
 @pytest.mark.parametrize("method", ["single", "average"])
 def test_hacoc_with_anchors_lets_b_and_c_meet_first(method):
     differs = 0
-    for seed in range(examples(100, 1000)):
+    for seed in range(examples(200, 1000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 10))
         X = rng.normal(size=(n, 3))
