@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import errno
+import gc
 import http.client
 import io
 import json
@@ -114,6 +115,31 @@ def test_an_engine_that_cannot_be_started_again_is_told_and_answers_are_saved(se
         pass
     assert "could not be started again" in engine["message"]
     assert server.say("say", TOGETHER).json["seq"] == 2
+
+
+def test_an_engine_that_dies_while_a_request_is_sent_is_reported_to_its_caller_alone():
+    """Not on the terminal as well, as an error that nobody fetched."""
+    unheard = []
+
+    async def run():
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: unheard.append(told))
+        engine = _hands.Engine("fit", lambda *_: None)
+
+        async def send(*_):
+            await engine._died(asked=True)
+            raise engine._gone()
+
+        async def none():
+            pass
+
+        engine._send, engine.begin = send, none
+        with pytest.raises(LinkwiseError, match="not running"):
+            await engine._call("tree")
+        gc.collect()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert unheard == []
 
 
 # -- connections -------------------------------------------------------------------------------------------------------
