@@ -164,6 +164,17 @@ def test_connections_that_say_nothing_are_ended_and_honest_ones_are_not(tmp_path
             one.close()
 
 
+def test_a_reply_is_sent_at_once_and_not_when_its_head_was_acknowledged(server):
+    there = http.client.HTTPConnection("127.0.0.1", server.server.port)
+    there.request("GET", "/api/state", headers=server.headers())
+    there.getresponse().read()
+    connections = server.server._server.server_state.connections
+    sockets = server.on_loop(lambda: [one.transport.get_extra_info("socket") for one in connections])
+    assert sockets
+    assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
+    there.close()
+
+
 def test_a_login_is_small_since_anyone_may_send_one(server):
     sent = server.headers(origin=f"http://{server.host}", content_type="application/json", cookie="")
     body = json.dumps({"code": "x" * MOST_LOGIN}).encode()
