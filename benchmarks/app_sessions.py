@@ -70,7 +70,9 @@ def b12(tabs: int = 12) -> None:
         streams = len(bench.service.listeners)
     twice = len(asked) - len(set(asked))
     told = f"{tabs} tabs, 50 presses a second in two of them ({pressed:,}), {doubled} double clicks: {len(said)} "
-    told += f"answers, {twice} to a question that had one, each about the items of its question: {right}; all tabs show "
+    told += (
+        f"answers, {twice} to a question that had one, each about the items of its question: {right}; all tabs show "
+    )
     told += f"the same question, {streams} stream"
     tell("B12", told, not twice and right and streams == 1)
 
