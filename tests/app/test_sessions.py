@@ -69,7 +69,7 @@ def test_keys_without_end_double_clicks_and_the_back_button_answer_each_question
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }"""
         held = []
         for tab in (page, other):
-            tab.route("**/api/say", lambda route: held.append(route))
+            tab.route("**/api/say", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks it
         for round_ in range(1, 6):
             for tab in (page, other):
                 expect(tab.locator(".kicker")).to_contain_text(f"Question {round_}")
