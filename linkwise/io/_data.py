@@ -64,7 +64,7 @@ def read_data(
         other option names.
     scale : {"standard", "minmax", "auto"}, optional
         Give every column of numbers mean 0 and standard deviation 1, or the range from 0 to 1. "auto": the first, where
-        one column spreads so far that it would decide alone, else none.
+        one column spreads so far beyond another, or beyond a category, that it would decide alone, else none.
     impute : {"mean", "median", "most_frequent"}, optional
         What stands in for a missing number; by default missing values are refused. A missing category is then a
         category of its own.

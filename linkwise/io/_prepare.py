@@ -74,7 +74,7 @@ class Preparation:
     def apply(self, source: Columns) -> Any:
         """Turn rows into features: an array, or with text a sparse matrix; other columns are ignored."""
         parts = [(self._numbers(source) - self.shift) / self.factor] if self.columns else []
-        parts += [self._indicators(source, column, values) for column, values in self.categories]
+        parts += [_indicators(source, column, values) for column, values in self.categories]
         if not self.text:
             return np.ascontiguousarray(np.hstack(parts))
         import scipy.sparse
@@ -97,18 +97,6 @@ class Preparation:
                 refuse_gaps(source, self.columns, gaps)
             X[gaps] = np.broadcast_to(self.fill, X.shape)[gaps]
         return X
-
-    def _indicators(self, source: Columns, column: str, values: tuple[str, ...]) -> FloatArray:
-        found = source.words(source.find("the table", [column])[0])
-        place = {value: i for i, value in enumerate(values)}
-        code = np.array([place.get(word, -1) for word in found], dtype=np.intp)
-        odd = np.flatnonzero(code < 0)
-        if len(odd):
-            warn_user(
-                f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
-                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}."
-            )
-        return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -140,17 +128,18 @@ def learn(
         refuse_gaps(source, columns, gaps)
     fill = _fill(source, X, gaps, columns, impute)
     X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
+    values = tuple((column, _values(source, column, gaps=impute is not None)) for column in categories)
     if scale == "auto":
         from linkwise.selection import uneven_features  # loads all methods
 
-        scale = "standard" if uneven_features(X) is not None else None
+        features = np.hstack([X, *(_indicators(source, column, found) for column, found in values)])
+        scale = "standard" if len(columns) and uneven_features(features) is not None else None
     shift, factor = np.zeros(len(columns)), np.ones(len(columns))
     if scale == "standard":
         shift, factor = X.mean(axis=0), X.std(axis=0)
     elif scale == "minmax":
         shift, factor = X.min(axis=0), np.ptp(X, axis=0)
     factor = np.where(factor > 0, factor, 1.0)
-    values = tuple((column, _values(source, column, gaps=impute is not None)) for column in categories)
     words, idf = _weigh(source, text) if text else ((), _NONE.copy())
     return Preparation(
         id=id_column,
@@ -243,6 +232,19 @@ def _values(source: Columns, column: str, *, gaps: bool) -> tuple[str, ...]:
         )
         raise LinkwiseError(msg)
     return tuple(found)
+
+
+def _indicators(source: Columns, column: str, values: tuple[str, ...]) -> FloatArray:
+    found = source.words(source.find("the table", [column])[0])
+    place = {value: i for i, value in enumerate(values)}
+    code = np.array([place.get(word, -1) for word in found], dtype=np.intp)
+    odd = np.flatnonzero(code < 0)
+    if len(odd):
+        warn_user(
+            f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
+            f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}."
+        )
+    return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
 
 
 def join_texts(source: Columns, columns: tuple[str, ...]) -> list[str]:

@@ -49,7 +49,7 @@ def random_body(rng, y, ids, seq):
     a, b, s = of_group(group, 3), of_group(group, 4)[2:], of_group(other, 3)
     b = [name for name in b if name not in a] or s[:1]
     s = [name for name in s if name not in b] or [name for name in of_group(other, 3) if name not in b]
-    match int(rng.integers(14)):
+    match int(rng.integers(18)):
         case 0 | 1 | 2:
             return "answer", true_answer(rng, y, ids, trio=False)
         case 3 | 4 | 5:
@@ -69,6 +69,15 @@ def random_body(rng, y, ids, seq):
             return "move", {"A": a, "B": b, "S": s, "a": a[0], "b": b[0], "s": s[0], "reading": reading}
         case 12 if seq > 3:
             return "undo", {"target": int(rng.integers(2, seq))}
+        case 13:
+            return "note", {"items": some(1), "text": f"note {seq}"}
+        case 14:
+            return "flag", {"items": some(1), "text": ""}
+        case 15:
+            return "people", {"name": "me", "active": bool(rng.integers(2))}
+        case 16 if seq > 3:
+            action = ["drop", "soften", "flip"][int(rng.integers(3))]
+            return "repair", {"targets": [{"seq": int(rng.integers(2, seq)), "action": action}]}
     return "import", {"name": "f.csv", "statements": [
         {"line": 2, "kind": "together", "items": of_group(group, 2)},
         {"line": 5, "kind": "triplet", "items": [*of_group(group, 2), of_group(other, 1)[0]]}]}  # fmt: skip

@@ -168,6 +168,35 @@ def test_what_cannot_be_saved_is_kept_and_sent_once(page, desk):
     page.trouble.clear()
 
 
+KEPT = """() => new Promise((done) => {
+  const opened = indexedDB.open('linkwise', 1);
+  opened.onsuccess = () => {
+    const count = opened.result.transaction('unsaved').objectStore('unsaved').count();
+    count.onsuccess = () => { opened.result.close(); done(count.result); };
+  };
+})"""
+AT_ONCE = """(items) => import('/static/state.js').then(({ say }) => {
+  let number = 9;
+  crypto.randomUUID = () => `key ${number--}`;
+  Date.now = () => 1;
+  for (const other of items.slice(1, 4)) say('say', { kind: 'must_link', items: [items[0], other] });
+})"""
+
+
+def test_what_was_said_in_one_moment_is_sent_in_its_order_by_the_next_page(page, desk):
+    desk.down = True
+    page.evaluate(AT_ONCE, desk.ids)
+    while page.evaluate(KEPT) != 3:
+        pass
+    page.reload()
+    expect(page.locator(".pill.bad")).to_contain_text("3 not saved yet")
+    desk.down = False
+    expect(page.locator("#knowledge .said")).to_have_count(3)
+    assert [one["body"]["items"][1] for one in desk.log[1:]] == desk.ids[1:4]
+    assert {"507" in line for line in page.trouble} == {True}
+    page.trouble.clear()
+
+
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (1400, "dark"), (800, "light"), (320, "dark")])
 def test_screens_are_accessible_and_do_not_scroll_sideways(page, width, theme):
     page.emulate_media(color_scheme=theme)

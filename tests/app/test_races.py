@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import errno
+import gc
 import http.client
 import io
 import json
@@ -116,6 +117,31 @@ def test_an_engine_that_cannot_be_started_again_is_told_and_answers_are_saved(se
     assert server.say("say", TOGETHER).json["seq"] == 2
 
 
+def test_an_engine_that_dies_while_a_request_is_sent_is_reported_to_its_caller_alone():
+    """Not on the terminal as well, as an error that nobody fetched."""
+    unheard = []
+
+    async def run():
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: unheard.append(told))
+        engine = _hands.Engine("fit", lambda *_: None)
+
+        async def send(*_):
+            await engine._died(asked=True)
+            raise engine._gone()
+
+        async def none():
+            pass
+
+        engine._send, engine.begin = send, none
+        with pytest.raises(LinkwiseError, match="not running"):
+            await engine._call("tree")
+        gc.collect()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert unheard == []
+
+
 # -- connections -------------------------------------------------------------------------------------------------------
 
 
@@ -136,6 +162,17 @@ def test_connections_that_say_nothing_are_ended_and_honest_ones_are_not(tmp_path
             assert line
         for one in (silent, slow, stream):
             one.close()
+
+
+def test_a_reply_is_sent_at_once_and_not_when_its_head_was_acknowledged(server):
+    there = http.client.HTTPConnection("127.0.0.1", server.server.port)
+    there.request("GET", "/api/state", headers=server.headers())
+    there.getresponse().read()
+    connections = server.server._server.server_state.connections
+    sockets = server.on_loop(lambda: [one.transport.get_extra_info("socket") for one in connections])
+    assert sockets
+    assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
+    there.close()
 
 
 def test_a_login_is_small_since_anyone_may_send_one(server):

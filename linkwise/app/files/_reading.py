@@ -106,8 +106,6 @@ def read_opened(opened: Opened, *, whole: bool = True) -> Reading:
         table = _quietly(lambda: read_data(named_file(opened.found.name, opened.raw), keep=kept, **arguments))
     if options["scale"] == "auto":
         options["scale"] = table.preparation.scale or "none"
-        if options["scale"] == "none" and opened.of("category") and _decides_alone(table):
-            return read_opened(replace(opened, given=opened.given | {"scale": "standard"}), whole=whole)
         arguments = _arguments(opened, options)
     if opened.pictures is not None:
         table = replace(table, beside=table.beside | _members(opened))
@@ -270,10 +268,3 @@ def known_groups(opened: Opened, table: Table, how: str) -> tuple[dict[str, Any]
         if rows:
             found.append({"name": f"{opened.name}, column {column}", "statements": rows, "by_line": False})
     return tuple(found)
-
-
-def _decides_alone(table: Table) -> bool:
-    """Whether a column of numbers spreads so far that categories beside it would count for nothing."""
-    from linkwise.selection import uneven_features
-
-    return isinstance(table.X, np.ndarray) and uneven_features(table.X) is not None

@@ -173,8 +173,7 @@ class Engine:
     async def _call(self, do: str, body: bytes = b"", **given: Any) -> Reply:
         self._number += 1
         number = self._number
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = reply
+        self._waiting[number] = reply = _pending()  # an engine that dies while the request is sent tells of it twice
         try:
             await self._send({"id": number, "do": do, **given}, body)
             return await reply

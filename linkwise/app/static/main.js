@@ -30,8 +30,12 @@ import { Start } from "./start.js";
 const text = words.top;
 // What the start page does not need comes right after it: the import of a table, and the workbench with its keys.
 const later = signal({});
+const styled = (href) =>
+  new Promise((onload, onerror) => {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href, onload, onerror }));
+  });
 const load = () =>
-  Promise.all([import("./import.js"), import("./bench.js")])
+  Promise.all([import("./import.js"), import("./bench.js"), styled("/static/bench.css")])
     .then(([{ Import }, { Bench, listenToKeys }]) => {
       later.value = { import: Import, bench: Bench };
       listenToKeys();
@@ -51,8 +55,9 @@ function Verdict({ phone }) {
     }</button>`;
   if (broken) return html`<span class="pill warn">✕ ${text.broken(broken)}</span>`;
   if (doubted) return html`<span class="pill warn">~ ${text.doubted(doubted)}</span>`;
-  if (!holds && !waiting) return html`<span class="pill">${text.nothing}</span>`;
-  return waiting ? html`<span class="pill">${text.waiting}</span>` : html`<span class="pill good">✓ ${text.hold}</span>`;
+  if (!holds && !waiting) return html`<span class="pill">${phone ? text.nothingShort : text.nothing}</span>`;
+  if (waiting) return html`<span class="pill">${text.waiting}</span>`;
+  return html`<span class="pill good">✓ ${phone ? text.holdShort : text.hold}</span>`;
 }
 
 function Top() {

@@ -95,7 +95,7 @@ async function keep(entry) {
   const db = await store();
   db?.transaction("unsaved", "readwrite")
     .objectStore("unsaved")
-    .put({ id: entry.told.id, project: entry.project, told: entry.told, at: Date.now() });
+    .put({ id: entry.told.id, project: entry.project, told: entry.told, at: entry.at });
   db?.close();
 }
 async function forget(id) {
@@ -126,11 +126,12 @@ function enqueue(told, project) {
   return sent;
 }
 
+let last = 0; // the time of the newest statement; no two of a page have the same, so that their order is kept
 /** Say one statement: resolves with the reply when it is on disk, rejects when the server refuses it. */
 export async function say(statement, project) {
   const told = { id: crypto.randomUUID(), ...statement };
-  const entry = { told, project };
-  keep(entry);
+  last = Math.max(Date.now(), last + 1);
+  keep({ told, project, at: last });
   return enqueue(told, project);
 }
 

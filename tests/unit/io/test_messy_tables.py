@@ -90,6 +90,10 @@ def test_columns_are_scaled_where_one_would_decide_alone(write):
     even, odd = write("a,b\n1,2\n2,1\n3,3\n", "even.csv"), write("a,b\n1,2000\n2,1000\n3,9000\n", "odd.csv")
     assert read_data(even, scale="auto").X.tolist() == [[1, 2], [2, 1], [3, 3]]
     assert read_data(odd, scale="auto").X.std(axis=0).tolist() == pytest.approx([1.0, 1.0])
+    beside = write("a,kind\n10,x\n200,y\n300,x\n", "beside.csv")
+    table = read_data(beside, categories=["kind"], scale="auto")
+    assert table.X.std(axis=0).tolist() == pytest.approx([1.0, 2**0.5 / 3, 2**0.5 / 3])
+    assert read_data(write("kind\nx\ny\n", "kinds.csv"), categories=["kind"], scale="auto").preparation.scale is None
 
 
 def test_columns_of_the_data_are_statements(write):
