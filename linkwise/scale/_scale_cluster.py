@@ -219,8 +219,8 @@ def cluster(
     cannot-links, at minimum cost where a component is a clique or has no cycles. Sums are added pairwise by block
     number.
 
-    For a tree each cluster is divided into cells of at most about a quarter of a block, around centers from the sample; must-linked
-    rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest neighbors, as
+    For a tree each cluster is divided into cells of at most about a quarter of a block, around centers from the sample;
+    must-linked rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest neighbors, as
     `SparseAgglomerative` does, down to its share of ``top`` branches; those of all cells of a cluster are compared here
     with Ward linkage, and then the clusters. The size of the largest cell is reported before rows are moved, and a cell
     that no worker can hold is refused then.
