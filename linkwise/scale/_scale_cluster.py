@@ -220,10 +220,10 @@ def cluster(
     number.
 
     For a tree each cluster is divided into cells of at most about a quarter of a block, around centers from the sample;
-    must-linked rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest neighbors, as
-    `SparseAgglomerative` does, down to its share of ``top`` branches; those of all cells of a cluster are compared here
-    with Ward linkage, and then the clusters. The size of the largest cell is reported before rows are moved, and a cell
-    that no worker can hold is refused then.
+    must-linked rows share a cell. Rows are written by cell once. A task merges the rows of a cell along nearest
+    neighbors, as `SparseAgglomerative` does, down to its share of ``top`` branches; those of all cells of a cluster are
+    compared here with Ward linkage, and then the clusters. The size of the largest cell is reported before rows are
+    moved, and a cell that no worker can hold is refused then.
 
     **Cost** one pass reads all rows; O(k d) time for each. Memory of a worker does not depend on the number of rows,
     that of this process only through the rows that statements name.
