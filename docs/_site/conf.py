@@ -176,6 +176,7 @@ def leave_out(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options
     """Leave out what scikit-learn and Python add to a class: their own pages describe it."""
     home = str(getattr(thing, "__module__", None) or getattr(getattr(thing, "fget", None), "__module__", None) or "")
     foreign = home.split(".", maxsplit=1)[0] in ("sklearn", "enum", "builtins") or name in dir(str)
+    foreign |= str(getattr(thing, "__doc__", "")).startswith("Alias for field number")  # told among the attributes
     return True if foreign or name.endswith("_request") else None
 
 
