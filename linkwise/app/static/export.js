@@ -29,8 +29,9 @@ export function Export() {
   return html`<${Drawer} title=${text.title} wide=${true}>
     <p class="soft">${text.at(at ?? seq.value)}</p>
     ${
-      told &&
-      html`<ul class="files">${told.kinds.map(
+      !told
+        ? html`<p class="soft" role="status">${text.working}</p>`
+        : html`<ul class="files">${told.kinds.map(
         (one, n) => html`<li key=${one.kind}><span><b>${one.file}</b><small>
             ${one.words}</small></span>
         <a class=${n ? "button plain" : "button primary"} href=${exportAddress(one.kind, at)} download=${one.file}>

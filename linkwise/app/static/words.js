@@ -335,6 +335,7 @@ export const words = {
   export: {
     title: "Export",
     at: (seq) => `The state after #${seq}`,
+    working: "Working out which files there are …",
     again: "Again, without this page",
     python: "In Python",
     shell: "In the shell",
