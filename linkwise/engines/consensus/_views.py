@@ -202,7 +202,7 @@ def _mixture(rows: FloatArray, k: int, known: Constraints, seed: int, shape: str
     if known.is_hard.all():
         model: Any = ConstrainedGaussianMixture(k, covariance_type=shape, max_states=_MOST_STATES, random_state=seed)
     else:
-        model = PenalizedMixture(k, covariance_type=shape, random_state=seed)
+        model = PenalizedMixture(k, covariance_type=shape, max_states=_MOST_STATES, random_state=seed)
     return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
 
 

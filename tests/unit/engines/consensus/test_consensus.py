@@ -10,11 +10,12 @@ from sklearn.metrics import adjusted_rand_score
 
 import linkwise as lw
 from linkwise import Consensus, Constraints
-from linkwise.engines.consensus import _votes
+from linkwise.engines.consensus import _views, _votes
 from linkwise.engines.consensus._maps import Maps
 from linkwise.engines.consensus._moves import obey_triplets, settle
 from linkwise.engines.consensus._views import HARD, View
 from linkwise.engines.consensus._votes import Evidence, Poll, calibrate, poll_doubtful, read_evidence
+from linkwise.engines.mixture import _exact
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.sources import flip, label_pairs, label_triplets_sample
@@ -255,3 +256,21 @@ def test_hard_triplets_are_trusted_and_equal_samples_are_divided():
     found = lw.cluster(np.zeros((60, 2)), n_clusters=2)
     assert found.n_clusters == 2
     assert "could not be fitted" in found.reasons[-1] or "one cluster holds" in found.reasons[-1]
+
+
+def test_a_view_of_doubtful_statements_makes_no_large_tables(monkeypatch):
+    tables, make_plan = [], _exact.make_plan
+
+    def counted(*given):
+        tables.append(make_plan(*given))
+        return tables[-1]
+
+    monkeypatch.setattr(_exact, "make_plan", counted)
+    X = np.random.default_rng(0).normal(size=(14, 2))
+    pairs = [(a, b) for a in range(10) for b in range(a)]  # each with each: 4**10 joint states
+    narrow = Constraints.build(14, must_link=[(a, a + 1) for a in range(9)], weight=1.0)
+    _views._METHODS["mixture"](X, 4, Constraints.build(14, must_link=pairs, weight=1.0), 0)
+    _views._METHODS["mixture"](X, 4, narrow, 0)
+    assert len(tables) >= 2
+    assert max(int(plan.n_states.max(initial=0)) for plan in tables) <= _views._MOST_STATES
+    assert max(int(plan.n_states.max(initial=0)) for plan in tables) > 1
