@@ -20,7 +20,7 @@ from linkwise.scale._runner import PairwiseSum
 from linkwise.scale._statement_files import Statements, locate
 
 SAMPLE, _SAMPLE_BYTES = 65_536, 2**28  # rows from which the start is computed, and bytes of them, at most
-_EXCHANGES = 30  # tries to put one center elsewhere
+_EXCHANGES, _WORK = 30, 2**36  # tries to put one center elsewhere; multiplications of all of them, at most
 _ROUNDS, _STARTS, _POLISH = 5, 8, 20  # of k-means||; of k-means on its candidates; steps on the sample
 _LEAST = 1e-100  # of the largest number: squared distances would lose digits, or become 0
 _TOLERANCE = 1e-4  # of the mean variance of a column, as in scikit-learn: centers that move less have arrived
@@ -154,10 +154,11 @@ def start_centers(sample: FloatArray, k: int, seed: int) -> FloatArray:
 
 
 def _exchange(rows: FloatArray, centers: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Put the center that is missed least where rows are far from theirs, as long as it lowers the cost."""
+    """Put a center that is missed little where rows are far from theirs, if that lowers the cost; some times."""
     k = len(centers)
     label, cost = nearest(rows, centers)
-    for turn in range(_EXCHANGES if k > 1 else 0):
+    tries = min(_EXCHANGES, _WORK // ((_POLISH + 2) * rows.size * k))
+    for turn in range(tries if k > 1 else 0):
         if not cost.any():
             break
         missed = np.zeros(k)

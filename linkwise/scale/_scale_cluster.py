@@ -231,8 +231,8 @@ def cluster(
     The same bytes for any number of workers, any timing, workers that end, and any division of rows into files, on
     processors of one family. The cost never rises from one pass to the next, unless an empty cluster is moved.
     **Departure from** [1]_ k-means|| runs on a sample of about 65,536 rows, eight times from its candidates, and then
-    single centers are put elsewhere where that lowers the cost; a cluster may stay empty where fewer different rows
-    than clusters exist.
+    up to 30 times a center is put elsewhere if that lowers the cost, fewer times or never where clusters and columns
+    are many; a cluster may stay empty where fewer different rows than clusters exist.
 
     References
     ----------

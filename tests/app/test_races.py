@@ -118,7 +118,7 @@ def test_an_engine_that_cannot_be_started_again_is_told_and_answers_are_saved(se
 
 
 def test_an_engine_that_dies_while_a_request_is_sent_is_reported_to_its_caller_alone():
-    """Not on the terminal as well, as an error that nobody fetched."""
+    """The terminal does not show the same error again."""
     unheard = []
 
     async def run():

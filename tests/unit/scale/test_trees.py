@@ -11,8 +11,10 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise import Constraints, SparseAgglomerative
+from linkwise.engines.distances import nearest
 from linkwise.exceptions import ScaleError
 from linkwise.scale import cluster
+from linkwise.scale._cell_trees import _cells_of
 from linkwise.scale._tree_certificate import certify_tree
 from tests.unit.scale.test_blocks import K, N, planted, write_files, write_statements
 
@@ -117,3 +119,13 @@ def test_a_cell_that_no_worker_can_hold_is_refused_before_rows_are_moved(tmp_pat
     with pytest.raises(ScaleError, match=r"the largest, of 40,000 rows of cluster \d, needs .* MiB"):
         cluster(X, None, 2, block_rows=1_000, out=tmp_path / "out", tree=True)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_of_uneven_rows_are_no_larger_than_asked_for(seed):
+    rng = np.random.default_rng(seed)
+    rows = np.exp(rng.normal(size=(6_000, 4))) * np.where(rng.random((6_000, 1)) < 0.1, 9.0, 1.0)
+    cells = _cells_of(rows, 300.0)
+    assert np.bincount(nearest(rows, cells)[0], minlength=len(cells)).max() <= 1.25 * 300
+    assert len(cells) < 4 * 20
+    assert len(_cells_of(np.ones((500, 2)), 100.0)) == 1
